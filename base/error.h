@@ -55,6 +55,8 @@ struct Error {
   Errc code;
   int sys_errno = 0;     // set only when a system call was the cause
   std::string detail{};  // for the log; no client ever sees it
+  // kRecallPending: the file whose lease is in the way, as a number (StateTable::when_clear).
+  std::uint64_t subject = 0;
 };
 
 template <class T>
@@ -82,12 +84,12 @@ std::string describe(const Error& error);
 #define STOA_CONCAT_(a, b) a##b
 #define STOA_CONCAT(a, b) STOA_CONCAT_(a, b)
 
-// STOA_TRY(x, expr): declares x with the value of expr, or returns its error.
+// STOA_TRY(x, expr): declares x with the value of expr (a lock need not be used), or returns its error.
 #define STOA_TRY(name, expr)                                                  \
   auto STOA_CONCAT(stoa_try_, __LINE__) = (expr);                             \
   if (!STOA_CONCAT(stoa_try_, __LINE__)) [[unlikely]]                         \
     return ::stoa::fail(std::move(STOA_CONCAT(stoa_try_, __LINE__)).error()); \
-  auto&& name = *std::move(STOA_CONCAT(stoa_try_, __LINE__))
+  [[maybe_unused]] auto&& name = *std::move(STOA_CONCAT(stoa_try_, __LINE__))
 
 // STOA_CHECK_OK(expr): returns the error of expr, if any.
 #define STOA_CHECK_OK(expr)                                   \

@@ -74,6 +74,18 @@ Histogram::Snapshot Histogram::snapshot() const {
   return all;
 }
 
+MetricRegistry::MetricRegistry(MetricRegistry& whole, Labels labels)
+    : whole_(whole.whole_ != nullptr ? whole.whole_ : &whole), labels_(whole.labelled(std::move(labels))) {}
+
+MetricRegistry::~MetricRegistry() {
+  drop_callbacks();
+}
+
+Labels MetricRegistry::labelled(Labels more) const {
+  more.insert(more.begin(), labels_.begin(), labels_.end());
+  return more;
+}
+
 MetricRegistry::Series& MetricRegistry::find_or_add(std::string_view name, std::string_view help, Labels labels,
                                                     Kind kind) {
   auto it = families_.find(name);
@@ -89,6 +101,7 @@ MetricRegistry::Series& MetricRegistry::find_or_add(std::string_view name, std::
 }
 
 Counter& MetricRegistry::counter(std::string_view name, std::string_view help, Labels labels) {
+  if (whole_ != nullptr) return whole_->counter(name, help, labelled(std::move(labels)));
   const std::lock_guard lock(mutex_);
   Series& series = find_or_add(name, help, std::move(labels), Kind::kCounter);
   if (series.counter == nullptr) series.counter = &counters_.emplace_back();
@@ -96,6 +109,7 @@ Counter& MetricRegistry::counter(std::string_view name, std::string_view help, L
 }
 
 Gauge& MetricRegistry::gauge(std::string_view name, std::string_view help, Labels labels) {
+  if (whole_ != nullptr) return whole_->gauge(name, help, labelled(std::move(labels)));
   const std::lock_guard lock(mutex_);
   Series& series = find_or_add(name, help, std::move(labels), Kind::kGauge);
   if (series.gauge == nullptr) series.gauge = &gauges_.emplace_back();
@@ -103,6 +117,7 @@ Gauge& MetricRegistry::gauge(std::string_view name, std::string_view help, Label
 }
 
 Histogram& MetricRegistry::histogram(std::string_view name, std::string_view help, Labels labels) {
+  if (whole_ != nullptr) return whole_->histogram(name, help, labelled(std::move(labels)));
   const std::lock_guard lock(mutex_);
   Series& series = find_or_add(name, help, std::move(labels), Kind::kHistogram);
   if (series.histogram == nullptr) series.histogram = &histograms_.emplace_back();
@@ -111,11 +126,23 @@ Histogram& MetricRegistry::histogram(std::string_view name, std::string_view hel
 
 void MetricRegistry::gauge_callback(std::string_view name, std::string_view help, Labels labels,
                                     std::function<double()> read) {
-  const std::lock_guard lock(mutex_);
-  find_or_add(name, help, std::move(labels), Kind::kCallback).read = std::move(read);
+  MetricRegistry& all = whole_ != nullptr ? *whole_ : *this;
+  const std::lock_guard lock(all.mutex_);
+  Series& series = all.find_or_add(name, help, labelled(std::move(labels)), Kind::kCallback);
+  series.read = std::move(read);
+  series.part = this;
+}
+
+void MetricRegistry::drop_callbacks() {
+  MetricRegistry& all = whole_ != nullptr ? *whole_ : *this;
+  const std::lock_guard lock(all.mutex_);
+  for (auto& [name, family] : all.families_)
+    std::erase_if(family.series, [this](const Series& series) { return series.part == this; });
+  std::erase_if(all.families_, [](const auto& family) { return family.second.series.empty(); });
 }
 
 std::uint64_t MetricRegistry::counter_sum(std::string_view name, const Labels& with) const {
+  if (whole_ != nullptr) return whole_->counter_sum(name, labelled(with));
   const std::lock_guard lock(mutex_);
   const auto family = families_.find(name);
   if (family == families_.end() || family->second.kind != Kind::kCounter) return 0;
@@ -130,6 +157,7 @@ std::uint64_t MetricRegistry::counter_sum(std::string_view name, const Labels& w
 }
 
 Histogram::Snapshot MetricRegistry::histogram_sum(std::string_view name) const {
+  STOA_ASSERT(whole_ == nullptr);
   const std::lock_guard lock(mutex_);
   Histogram::Snapshot sum;
   const auto family = families_.find(name);
@@ -144,6 +172,7 @@ Histogram::Snapshot MetricRegistry::histogram_sum(std::string_view name) const {
 }
 
 std::string MetricRegistry::render() const {
+  STOA_ASSERT(whole_ == nullptr);
   const std::lock_guard lock(mutex_);
   std::string out;
   for (const auto& [name, family] : families_) {

@@ -67,19 +67,31 @@ using Labels = std::vector<std::pair<std::string, std::string>>;
 // same object. Registering takes a lock: do it when a protocol starts, not on a request.
 class MetricRegistry {
  public:
+  MetricRegistry() = default;
+  // A part of `whole`, which has and renders what is made here, with `labels` before its own: of one volume in a
+  // process. `whole` outlives it. Counters, gauges and histograms stay; callbacks go with the part.
+  MetricRegistry(MetricRegistry& whole, Labels labels);
+  ~MetricRegistry();
+  MetricRegistry(const MetricRegistry&) = delete;
+  MetricRegistry& operator=(const MetricRegistry&) = delete;
+
   Counter& counter(std::string_view name, std::string_view help, Labels labels = {});
   Gauge& gauge(std::string_view name, std::string_view help, Labels labels = {});
   // Rendered in seconds, as Prometheus wants: name it `*_seconds`.
   Histogram& histogram(std::string_view name, std::string_view help, Labels labels = {});
-  // A gauge whose value is asked for at each scrape. `read` must not block for long and must outlive the registry's
-  // use.
+  // A gauge whose value is asked for at each scrape. `read` must not block for long; what it reads stays until
+  // drop_callbacks() or the end of this registry.
   void gauge_callback(std::string_view name, std::string_view help, Labels labels, std::function<double()> read);
+  // Those that were made here are asked no more once it returns. Not within one.
+  void drop_callbacks();
 
+  // Of the whole only.
   std::string render() const;
-
-  // Over all series of a family that carry each of the labels; zero when there is no such family.
-  std::uint64_t counter_sum(std::string_view name, const Labels& with = {}) const;
   Histogram::Snapshot histogram_sum(std::string_view name) const;
+
+  // Over all series of a family that carry each of the labels; zero when there is no such family. Of a part: those of
+  // its own.
+  std::uint64_t counter_sum(std::string_view name, const Labels& with = {}) const;
 
  private:
   enum class Kind : std::uint8_t { kCounter, kGauge, kHistogram, kCallback };
@@ -89,6 +101,7 @@ class MetricRegistry {
     Gauge* gauge = nullptr;
     Histogram* histogram = nullptr;
     std::function<double()> read;
+    const MetricRegistry* part = nullptr;  // of a callback: where it was made
   };
   struct FamilyOfSeries {
     Kind kind;
@@ -96,7 +109,10 @@ class MetricRegistry {
     std::vector<Series> series;
   };
   Series& find_or_add(std::string_view name, std::string_view help, Labels labels, Kind kind);
+  Labels labelled(Labels more) const;
 
+  MetricRegistry* const whole_ = nullptr;  // null: it is the whole
+  const Labels labels_{};
   mutable std::mutex mutex_;  // guards everything below, not the metrics' values
   std::map<std::string, FamilyOfSeries, std::less<>> families_;
   std::deque<Counter> counters_;

@@ -99,8 +99,8 @@ void add_watch_command(CLI::App& app, Session& session) {
       app.add_subcommand("watch", "Print changes at and below a directory as they happen, until interrupted");
   const auto o = std::make_shared<WatchOptions>();
   command->add_option("path", o->path, "The directory")->required();
-  command->add_option("--cursor", o->cursor, "Go on behind this one (printed with --json as \"sequence\")")
-      ->type_name("NUMBER");
+  command->add_option("--cursor", o->cursor, "Go on behind this one (printed with --json as \"cursor\")")
+      ->type_name("CURSOR");
   command->callback([&session, o] { session.command = [&session, o] { return watch(session, *o); }; });
 }
 

@@ -67,7 +67,9 @@ Status Daemon::open() {
 
   STOA_TRY(stores, open_stores(config_, folder_, metrics_, {.new_volume = config_.volume_name}));
   stores_ = std::move(stores);
-  auto volume = core::Volume::open(*stores_.kv, *stores_.blobs, metrics_, volume_options(config_));
+  core::VolumeOptions options = volume_options(config_);
+  options.head = &head_;
+  auto volume = core::Volume::open(*stores_.kv, *stores_.blobs, metrics_, options);
   if (!volume) return fail(std::move(volume).error());
   volume_ = *std::move(volume);
   // Only now: a start that is refused leaves the folder as it was.

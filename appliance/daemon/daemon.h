@@ -16,6 +16,7 @@
 #include "appliance/stores/stores.h"
 #include "base/error.h"
 #include "base/metrics.h"
+#include "core/head/head.h"
 #include "frontends/admin/admin_server.h"
 
 namespace stoa::appliance {
@@ -54,6 +55,7 @@ class Daemon {
   std::span<const admin::ConsoleFile> console_;
   Notifier notifier_;
   MetricRegistry metrics_;
+  core::Head head_{metrics_};
   Stores stores_;
   std::unique_ptr<core::Volume> volume_;
   std::unique_ptr<AuditWriter> audit_;

@@ -10,7 +10,7 @@
 
 #include "appliance/data_folder/data_folder.h"
 #include "appliance/data_folder/secret_file.h"
-#include "frontends/admin/certificate.h"
+#include "frontends/http/certificate.h"
 #include "frontends/nfs/kerberos/keytab_mechanism.h"
 
 namespace stoa::appliance {
@@ -36,7 +36,7 @@ void look_at_tls(const std::string& section, const std::string& certificate, con
                  Problems& problems) {
   if (certificate.empty()) return;
   if (const Status secret = check_secret_file(key); !secret) return problems.add(section + ".tls_key", secret);
-  if (const auto both = admin::read_certificate(certificate, key); !both)
+  if (const auto both = http::read_certificate(certificate, key); !both)
     problems.add(section + ".tls_certificate", both.error().detail);
 }
 

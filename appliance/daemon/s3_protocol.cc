@@ -3,7 +3,6 @@
 #include "appliance/config/endpoint.h"
 #include "appliance/daemon/protocol.h"
 #include "appliance/data_folder/secret_file.h"
-#include "appliance/data_folder/small_file.h"
 #include "base/log.h"
 #include "frontends/s3/s3_server.h"
 
@@ -12,14 +11,6 @@ namespace {
 
 constexpr std::chrono::seconds kDrainPatience{10};
 
-// The text of both files, to see whether they changed; empty without TLS or when one cannot be read.
-std::string certificate_text(const s3::ServerOptions& options) {
-  if (options.tls_certificate_file.empty()) return {};
-  const auto certificate = read_small_file(options.tls_certificate_file);
-  const auto key = read_small_file(options.tls_key_file);
-  return certificate && key ? *certificate + *key : std::string();
-}
-
 s3::SignatureV2 accepted_signature_v2(std::string_view text) {
   if (text == "off") return s3::SignatureV2::kOff;
   return text == "all" ? s3::SignatureV2::kAll : s3::SignatureV2::kPresigned;
@@ -27,8 +18,7 @@ s3::SignatureV2 accepted_signature_v2(std::string_view text) {
 
 class S3Protocol final : public Protocol {
  public:
-  explicit S3Protocol(s3::ServerOptions options)
-      : options_(std::move(options)), certificate_(certificate_text(options_)) {}
+  explicit S3Protocol(s3::ServerOptions options) : options_(std::move(options)) {}
   ~S3Protocol() override { close(std::move(server_)); }
 
   Status open(core::Volume& volume, MetricRegistry& metrics) {
@@ -41,12 +31,10 @@ class S3Protocol final : public Protocol {
   std::string address() const override { return server_->url(); }
 
   Status reload(const Config&) override {
-    // Read before the server reads the files: what changes in between is found again by the next reload.
-    std::string fresh = certificate_text(options_);
-    if (fresh == certificate_) return {};
+    if (options_.tls_certificate_file.empty()) return {};
     STOA_CHECK_OK(check_secret_file(options_.tls_key_file));
     STOA_TRY(renewed, server_->renew());
-    certificate_ = std::move(fresh);
+    if (renewed == nullptr) return {};
     log_info("s3", "serving with the renewed certificate");
     close(std::exchange(server_, std::move(renewed)));
     return {};
@@ -59,7 +47,6 @@ class S3Protocol final : public Protocol {
   }
 
   s3::ServerOptions options_;
-  std::string certificate_;
   std::unique_ptr<s3::Server> server_;
 };
 

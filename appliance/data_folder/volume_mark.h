@@ -14,7 +14,7 @@ struct VolumeMark {
   std::string id;  // empty: it was begun and never finished, so nothing was ever stored in it
 };
 
-// Absent: none was made, or by a version that left no mark. kCorrupt.
+// Absent: none was made. kCorrupt.
 Result<std::optional<VolumeMark>> read_volume_mark(const DataFolder& folder);
 // Durable on return.
 Status write_volume_mark(const DataFolder& folder, const VolumeMark& mark);

@@ -1,7 +1,5 @@
 #include "appliance/stores/blob_folders.h"
 
-#include <filesystem>
-
 #include "appliance/data_folder/small_file.h"
 
 namespace stoa::appliance {
@@ -22,13 +20,6 @@ Result<std::vector<std::string>> load_blob_folders(const DataFolder& folder) {
     rest.remove_prefix(std::min(rest.size(), line.size() + 1));
     if (line.empty()) continue;
     folders.push_back(line.front() == '/' ? std::string(line) : folder.path + "/" + std::string(line));
-  }
-  // An earlier version wrote the default folder as an absolute path, which is another one's when the data folder was
-  // moved or copied.
-  std::error_code error;
-  if (folders.size() == 1 && folders[0].ends_with("/blobs") &&
-      std::filesystem::exists(folder.blobs() + "/identity", error)) {
-    folders[0] = folder.blobs();
   }
   return folders;
 }

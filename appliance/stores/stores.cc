@@ -139,26 +139,9 @@ class Opening {
                     path + ") if it is new");
   }
 
-  // An earlier version left neither generation nor volume in the directories: what it used is known by name alone.
-  Status require_known_names() const {
-    STOA_TRY(known, load_blob_folders(folder_));
-    for (const std::string& path : directories_) {
-      if (known.empty() || path.starts_with(folder_.path + "/") || std::ranges::find(known, path) != known.end())
-        continue;
-      if (LocalBlobStore::require_new({path})) continue;
-      return fail(Errc::kInvalid, "the blob directory " + path + " was never used by the data folder " + folder_.path +
-                                      ", and an earlier version, which did not note in it whose it is, was the last to "
-                                      "do so; nothing was changed. If it is one of " +
-                                      folder_.path +
-                                      "/blob_directories whose disk is mounted elsewhere now, name it so in that file");
-    }
-    return {};
-  }
-
   Status open_paired_blobs(const std::string& id) {
     STOA_TRY(generation, core::read_generation(*stores_.kv));
     for (const std::string& path : directories_) STOA_CHECK_OK(require_directory(path));
-    if (generation.number == 0 && !unfinished()) STOA_CHECK_OK(require_known_names());
     LocalBlobStoreOptions blobs;
     blobs.directories = directories_;
     blobs.create = unfinished();

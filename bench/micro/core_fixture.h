@@ -17,6 +17,7 @@ enum class Background : bool { kOff, kOn };
 // These benchmarks make no blob; whoever asks for one has left the metadata path.
 class NoBlobs final : public BlobStore {
  public:
+  bool begin_adoption() override { return false; }
   Status adopt(BlobId) override { return none(); }
   Status finish_adoption() override { return {}; }
   Result<BlobId> reserve(std::uint64_t) override { return none(); }

@@ -106,8 +106,7 @@ class Gate {
   void admit(FileId dir) {
     if (!table_) return;
     found_.clear();
-    Tenants::check(
-        tenants_.fixture.ns().find_flows(tenants_.ctx, {.id = dir, .table = *table_, .found = found_}).has_value());
+    Tenants::check(tenants_.fixture.ns().find_flows(tenants_.ctx, dir, *table_, found_).has_value());
     table_->compose_path({.protocol = Protocol::kNfs, .cred = &tenants_.ctx.cred}, found_, path_);
     Tenants::check(path_.empty() || scheduler_.admit(path_, qos::Price::metadata()));
   }

@@ -26,6 +26,18 @@ struct DeviceNumber {
   bool operator==(const DeviceNumber&) const = default;
 };
 
+// The attributes of a file in DOS and Windows, with the bits of MS-FSCC 2.6. Stored for protocols; only kDosArchive
+// changes by itself: a change of a file's content sets it.
+using DosAttributes = std::uint16_t;
+inline constexpr DosAttributes kDosReadOnly = 0x0001;
+inline constexpr DosAttributes kDosHidden = 0x0002;
+inline constexpr DosAttributes kDosSystem = 0x0004;
+inline constexpr DosAttributes kDosArchive = 0x0020;
+inline constexpr DosAttributes kDosOffline = 0x1000;
+inline constexpr DosAttributes kDosNotIndexed = 0x2000;
+inline constexpr DosAttributes kAllDosAttributes =
+    kDosReadOnly | kDosHidden | kDosSystem | kDosArchive | kDosOffline | kDosNotIndexed;
+
 struct Attributes {
   FileId id = kNoFile;
   std::uint32_t generation = 0;
@@ -38,6 +50,7 @@ struct Attributes {
   std::uint64_t size = 0;       // bytes
   std::uint64_t allocated = 0;  // bytes taken in the store
   Timestamp atime, mtime, ctime, btime;
+  DosAttributes dos = 0;
   std::uint64_t change = 0;        // grows with every change of the object (RFC 8881 5.8.1.4)
   std::uint64_t data_version = 0;  // grows with every change of content; see ObjectVersion
 
@@ -67,6 +80,9 @@ struct SetAttributes {
   std::optional<std::uint64_t> size;
   std::optional<SetTime> atime;
   std::optional<SetTime> mtime;
+  std::optional<Timestamp> btime;
+  std::optional<DosAttributes> dos;            // others than kAllDosAttributes: kInvalid
+  DosAttributes dos_mask = kAllDosAttributes;  // the bits of `dos` that are set; the others stay
   // The whole ACL, after the mode, which follows it. Its chmod policy does not count: the next member is for that.
   AclRef acl;
   std::optional<ChmodPolicy> chmod_policy;  // directories only: kNotDirectory

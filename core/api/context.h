@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/deadline.h"
 #include "core/api/credentials.h"
 #include "core/api/ids.h"
 #include "core/api/pending_durability.h"
@@ -27,8 +28,9 @@ struct OpContext {
   Protocol protocol = Protocol::kInternal;  // for accounting and the journal only, never for semantics
   Credentials cred = Credentials::superuser();
   std::string client{};         // address, for the journal and the log
-  HolderId holder = kNoHolder;  // whose own leases do not stand in the way
-  OpenId open = kNoOpen;        // through which content is read or written: mandatory locks of others forbid it
+  HolderId holder = kNoHolder;  // its lease of this key does not stand in the way
+  LeaseKey lease_key{};
+  OpenId open = kNoOpen;  // through which content is read or written: mandatory locks of others forbid it
   // The protocol cannot park a request: so long the call waits, with no lock held, for leases in its way to be returned
   // or revoked, before it answers kRecallPending.
   std::chrono::milliseconds lease_patience{0};
@@ -36,15 +38,24 @@ struct OpContext {
   // kNoFile: all there is.
   FileId root = kNoFile;
   bool read_only = false;  // the export is read-only for this client: every mutating call fails with kReadOnly
-  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+  // Up to the change, every wait ends by it with kTimeout: for locks, for room in the commit queue, for what must be
+  // written before. Nothing was changed then. What is left out is the disk itself: a read, or the write of the queue
+  // by the call that leads it, takes as long as it takes. So are short looks at other files than those that the call is
+  // about, whose locks are free when the waits of their holders end.
+  Deadline deadline{};
+  // A change that is made is not taken back, so the wait for its durability has an end of its own. kTimeout then means
+  // "not known": done and visible, and lost only by a crash. Set by protocols whose clients take it so (HTTP). NFS sets
+  // none: its clients take any error for "nothing happened", so the reply is held back, and the call, sent again, is
+  // found in the duplicate request cache.
+  Deadline durable_by{};
 
   Durability durability = Durability::kDurable;
   // When set, a mutating call (and commit()) returns as soon as its change is applied and visible, and adds here what
-  // to hand to Namespace::settle() before the reply may leave. A protocol that has many requests at hand settles all of
+  // to hand to Namespace::sync() before the reply may leave. A protocol that has many requests at hand settles all of
   // them with one sync. Ignored with kApplied.
   PendingDurability* pending = nullptr;
 
-  bool expired() const { return std::chrono::steady_clock::now() >= deadline; }
+  bool expired() const { return deadline.passed(); }
 };
 
 }  // namespace stoa::core

@@ -11,6 +11,7 @@ struct Credentials {
   std::uint32_t gid = 65534;
   std::vector<std::uint32_t> groups{};  // supplementary; unordered
 
+  bool operator==(const Credentials&) const = default;
   static Credentials superuser() { return {.uid = 0, .gid = 0}; }
   bool is_superuser() const { return uid == 0; }
   bool in_group(std::uint32_t g) const {

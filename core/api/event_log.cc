@@ -26,16 +26,17 @@ std::string_view to_string(Severity severity) {
 }
 
 // Microseconds since 1970: more than any earlier run, which began earlier and had less than a million events a second.
-EventLog::EventLog(MetricRegistry& metrics)
+EventLog::EventLog(MetricRegistry& metrics, const TimeSource& time)
     : infos_(counter(metrics, Severity::kInfo)),
       warnings_(counter(metrics, Severity::kWarning)),
       criticals_(counter(metrics, Severity::kCritical)),
-      newest_(static_cast<std::uint64_t>(std::max<std::int64_t>(wall_now().ns / 1000, 0))) {}
+      time_(time),
+      newest_(static_cast<std::uint64_t>(std::max<std::int64_t>(time.wall().ns / 1000, 0))) {}
 
 void EventLog::add(Severity severity, std::string what, std::string path, std::string message) {
   (severity == Severity::kInfo ? infos_ : severity == Severity::kWarning ? warnings_ : criticals_).add();
   const std::lock_guard lock(mutex_);
-  events_.push_back({++newest_, wall_now(), severity, std::move(what), std::move(path), std::move(message)});
+  events_.push_back({++newest_, time_.wall(), severity, std::move(what), std::move(path), std::move(message)});
   if (events_.size() > kEventsMax) events_.pop_front();
 }
 

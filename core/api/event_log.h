@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/metrics.h"
+#include "base/time_source.h"
 
 namespace stoa::core {
 
@@ -31,7 +31,8 @@ class EventLog {
  public:
   static constexpr std::size_t kEventsMax = 1000;  // older ones are dropped
 
-  explicit EventLog(MetricRegistry& metrics);
+  // `time` must outlive it.
+  explicit EventLog(MetricRegistry& metrics, const TimeSource& time = kSystemTime);
 
   void add(Severity severity, std::string what, std::string path, std::string message);
   // Those with a greater sequence number, newest last.
@@ -43,6 +44,7 @@ class EventLog {
   Counter& infos_;
   Counter& warnings_;
   Counter& criticals_;
+  const TimeSource& time_;
   mutable std::mutex mutex_;  // guards what follows
   std::uint64_t newest_;
   std::deque<Event> events_;

@@ -22,7 +22,7 @@ inline constexpr FileId kFirstFreeId{16};
 // A staged upload: bytes that have no name yet (upload_begin). Lives until replace, concatenate, discard or restart.
 enum class UploadId : std::uint64_t {};
 
-// A position in the commit order of one shard; Namespace::settle() makes everything up to it durable.
+// A position in the commit order of one shard; Namespace::sync() makes everything up to it durable.
 enum class CommitTicket : std::uint64_t {};
 
 enum class ExportId : std::uint32_t {};
@@ -34,6 +34,28 @@ inline constexpr HolderId kNoHolder{0};
 enum class OpenId : std::uint64_t {};
 enum class LeaseId : std::uint64_t {};
 inline constexpr OpenId kNoOpen{0};
+// What an open may do, and what it denies to others.
+enum ShareBits : std::uint32_t {
+  kShareNone = 0,
+  kShareRead = 1,
+  kShareWrite = 2,
+  kShareBoth = 3,
+  kShareDelete = 4,  // also to rename
+  kShareAll = 7,
+};
+// Both carry the shard of their file, and no other open or lease of the shard ever had the same.
+constexpr ShardId shard_of(OpenId id) {
+  return static_cast<ShardId>(static_cast<std::uint64_t>(id) >> 48);
+}
+constexpr ShardId shard_of(LeaseId id) {
+  return static_cast<ShardId>(static_cast<std::uint64_t>(id) >> 48);
+}
+// Tells the leases of one holder from each other (SMB: of a client and a key of its own). Zero: those of the holder
+// itself (NFSv4).
+struct LeaseKey {
+  std::uint64_t high = 0, low = 0;
+  auto operator<=>(const LeaseKey&) const = default;
+};
 
 // The content of a file as of one moment: changes with every change of bytes or size, whichever protocol makes it.
 struct ObjectVersion {

@@ -1,4 +1,4 @@
-// What was applied and is not durable yet. Namespace::settle() makes it durable before the replies may leave.
+// What was applied and is not durable yet. Namespace::sync() makes it durable before the replies may leave.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,7 @@
-// Requests and replies of core/api/namespace.h: plain values. Names are the raw bytes of the client.
+// Requests and replies of core/api/namespace.h: plain values, without references, functions or pointers to what is to
+// be filled. Names and buffers of a request are views of the caller's memory for the time of the call
+// (ReadRequest::into is where content goes without a copy); a reply owns what is in it, or shares it (DataSlice,
+// AclRef). Names are the raw bytes of the client.
 //
 // A protocol that speaks POSIX gives `name`s (1..255 bytes, no '/' and NUL, not "." or ".."); a protocol that speaks
 // keys gives whole S3 keys below a root directory. How keys that are no plain paths look to POSIX protocols:
@@ -18,14 +21,9 @@
 #include "core/api/attributes.h"
 #include "core/api/ids.h"
 #include "core/api/io.h"
-
-namespace stoa::qos {
-class Flow;
-}
+#include "core/api/leases.h"
 
 namespace stoa::core {
-
-class FlowTable;
 
 // --- look-up and attributes ------------------------------------------------------------------------------------------
 
@@ -34,10 +32,12 @@ struct LookupRequest {
   FileId parent;
   std::string_view name;
   FileId root = kRootId;
+  bool ignore_case = false;  // where there is no such name: the first one that differs in case only
 };
 struct LookupReply {
   Attributes attr;
   Attributes parent;
+  std::string name{};  // what was found, if `ignore_case` made it another than was asked for
 };
 
 struct GetattrRequest {
@@ -143,21 +143,40 @@ struct CreateReply {
   Attributes parent;
 };
 
-enum class OpenDisposition : std::uint8_t { kOpen, kCreate, kOpenOrCreate, kOverwrite, kOverwriteOrCreate };
-struct OpenRequest {
-  FileId parent;
-  std::string_view name;
-  OpenDisposition disposition = OpenDisposition::kOpen;
-  std::uint32_t access = kAccessRead;  // AccessBits that the opener must hold
-  SetAttributes set{};                 // for a new file
+enum class OpenDisposition : std::uint8_t {
+  kOpen,    // what is there
+  kCreate,  // a new file
+  kOpenOrCreate,
+  kOverwrite,  // what is there, cut to nothing
+  kOverwriteOrCreate,
+  kCreateExclusive,  // a new file, or the one that an earlier request with this verifier has made
 };
-using OpenReply = CreateReply;
-
-// Whether the caller may open what is there (NFSv4 OPEN). Reading is also for those who may only execute: the bytes
-// must come to them somehow; writing also for those who may only append: each write looks at where. kAccess, kReadOnly.
-struct MayOpenRequest {
-  FileId id;
-  bool read = false, write = false;
+// All of it happens, or nothing: the file is found or made, the open is in the table of opens (state.h) for ctx.holder
+// and ctx.lease_key, and only then is the file cut. A caller may read what it may only execute: the bytes must come to
+// it somehow; and write what it may only append to: each write looks at where. It may do all to a file that it makes.
+struct OpenRequest {
+  FileId id = kNoFile;  // the file itself; else a name in a directory
+  FileId parent = kNoFile;
+  std::string_view name{};
+  OpenDisposition disposition = OpenDisposition::kOpen;  // of a file itself: kOpen or kOverwrite
+  std::uint32_t access = kShareRead;                     // ShareBits
+  std::uint32_t deny = kShareNone;                       // ShareBits
+  bool reclaim = false;          // it was open before a restart: permissions were looked at then
+  LeaseRequest lease{};          // none: no lease
+  bool delete_on_close = false;  // of a name, with kShareDelete (DeleteWhen::kAtClose)
+  SetAttributes set{};           // mode, uid, gid, size, times of a new file
+  std::uint64_t verifier = 0;    // kCreateExclusive
+};
+// Errors of create, setattr and StateTable::open. kIsDirectory, kWrongType: no regular file. Error::subject is the file
+// where there is one.
+struct OpenReply {
+  OpenId open = kNoOpen;
+  std::optional<GrantedLease> lease{};  // what could be had of the request
+  bool created = false;
+  bool truncated = false;
+  Attributes attr{};
+  BeforeAttributes parent_before{};  // of a file in a directory
+  Attributes parent{};
 };
 
 struct MkdirRequest {
@@ -190,6 +209,7 @@ struct LinkRequest {
 struct RemoveRequest {
   FileId parent;
   std::string_view name;
+  FileId file = kNoFile;  // where it is given: kNotFound, unless the name is this file's
 };  // unlink (kIsDirectory) and rmdir (kNotDirectory)
 struct RemoveReply {
   FileId removed;
@@ -390,6 +410,9 @@ struct UploadWriteRequest {
   UploadId upload;
   ConstBuffers data;
 };  // appends
+struct UploadDiscardRequest {
+  UploadId upload;
+};
 
 // What must hold about the present object for a replace or removal to go ahead; checked atomically with it.
 struct ObjectExpectation {
@@ -681,13 +704,6 @@ struct AncestorsRequest {
 };
 struct AncestorsReply {
   std::vector<FileId> directories;
-};
-// Appends to `found` what FlowTable::find_directories() finds in the table for the directories above a file, and itself
-// if it is one.
-struct FindFlowsRequest {
-  FileId id;
-  const FlowTable& table;
-  std::vector<qos::Flow*>& found;
 };
 
 }  // namespace stoa::core

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,7 +21,12 @@
 
 #include "base/error.h"
 #include "core/api/context.h"
+#include "core/api/holder_events.h"
+#include "core/api/holder_state.h"
 #include "core/api/ids.h"
+#include "core/api/leases.h"
+#include "core/api/lock_request.h"
+#include "core/api/opened_name.h"
 
 namespace stoa::core {
 
@@ -28,52 +34,18 @@ namespace stoa::core {
 // it at once. Conflicts are between holders; one holder's own opens conflict with each other only by share-deny, its
 // own leases with nothing. HolderId itself is in ids.h, because OpContext carries it.
 
-enum ShareBits : std::uint32_t { kShareNone = 0, kShareRead = 1, kShareWrite = 2, kShareBoth = 3 };
-
 struct OpenSpec {
   FileId file;
   HolderId holder;
-  std::uint32_t access;  // ShareBits, not none
+  std::uint32_t access;  // ShareBits; none: attributes only, which conflicts with nothing, and denies nothing (MS-FSA)
   std::uint32_t deny;    // ShareBits
-};
-
-// A byte range: length kToEnd reaches to 2^64-1, whatever the size of the file.
-struct LockRange {
-  static constexpr std::uint64_t kToEnd = ~std::uint64_t{0};
-  std::uint64_t offset = 0;
-  std::uint64_t length = kToEnd;
-  bool operator==(const LockRange&) const = default;
-};
-// POSIX owners: an owner's own locks never conflict with each other, they replace each other.
-struct LockOwner {
-  HolderId holder;
-  std::string name;  // the protocol's bytes
-  bool operator==(const LockOwner&) const = default;
-};
-struct HeldLock {
-  LockOwner owner;
-  LockRange range;
-  bool exclusive = false;
-  bool operator==(const HeldLock&) const = default;
-};
-struct LockRequest {
-  FileId file = kNoFile;
-  LockOwner owner;
-  LockRange range;
-  bool exclusive = false;
-  bool operator==(const LockRequest&) const = default;
+  LeaseKey lease_key{};  // of the lease that does not stand in its way
+  std::shared_ptr<const OpenedName> name{};  // where it may delete; null: it does not know by which name
 };
 
 // How much a holder has.
 struct HeldCounts {
   std::int64_t opens = 0, locks = 0, leases = 0;
-};
-
-enum class LeaseKind : std::uint8_t {
-  kRead,    // nobody else writes or changes attributes while it is held: contents and attributes may be cached
-  kWrite,   // nobody else opens: writes may be cached as well
-  kHandle,  // the file may be kept open for a user who has closed it: recalled before its name goes (renamed, removed,
-            // replaced), and before somebody else is refused for a share reservation of this holder
 };
 
 // What is held of one file or directory, and who waits for a lock of it.
@@ -94,8 +66,8 @@ struct FileHoldings {
   };
   struct Lease {
     HolderId holder;
-    LeaseKind kind;
-    bool recalled;  // asked for, and not returned yet
+    std::uint32_t bits;  // LeaseBits
+    bool recalled;       // asked for, and not returned yet
   };
   List<Opens> opens{};
   List<Lock> locks{};
@@ -108,14 +80,16 @@ class StateTable {
   virtual ~StateTable() = default;
 
   // --- holders
-  // Leases of this holder are recalled by calling `recall` (from any thread; must not block, may be called again).
-  // A recall may come before grant_lease has returned. `granted` is called, likewise, when a request that waited in
-  // lock_or_wait has got its lock; also before that has returned. kNoHolder: there are too many (65536).
-  // `peer`: who stands behind it as the protocol sees it (an address). What one holder may have, and what all holders
-  // of one peer may have together, is less than what there is: nobody takes it all. Empty: a peer of its own.
-  virtual HolderId add_holder(Protocol protocol, std::function<void(LeaseId, FileId)> recall,
-                              std::string_view peer = {},
-                              std::function<void(const LockRequest&)> granted = nullptr) = 0;
+  // `events` hears what happens to what the holder has or waits for; it outlives the holder, or is muted before it
+  // goes. Null: the holder is told nothing. An event may come before the call that caused it has returned. kNoHolder:
+  // there are too many (65536). `peer`: who stands behind it as the protocol sees it (an address). What one holder may
+  // have, and what all holders of one peer may have together, is less than what there is: nobody takes it all. Empty: a
+  // peer of its own.
+  virtual HolderId add_holder(Protocol protocol, HolderEvents* events, std::string_view peer = {},
+                              const LeaseTerms& terms = {}) = 0;
+  // The holders of `events` are told nothing any more, once it returns; they keep what they have. It waits for an event
+  // that is being handled, so it must not be called by a handler nor with a lock held that one takes.
+  virtual void mute(const HolderEvents& events) = 0;
   // Ends all opens, locks, waits and leases of the holder. After it returns, it is not called any more; so it waits for
   // a call that runs, and must not be called within one nor with a lock held that one takes. close()s its opens.
   virtual void remove_holder(HolderId holder) = 0;
@@ -125,6 +99,12 @@ class StateTable {
   // Of everybody, for administrators: up to `most` of each kind. Nothing of a file that is gone or unknown.
   virtual FileHoldings held_of(FileId file, std::size_t most) const = 0;
 
+  // What it has, but what it waits for, and leases that lapsed. A head asserts that to the next owner of the shard,
+  // whose table adopts it under the same ids, before others may open and lock there. What stands against that is lost:
+  // the reply. May read the store.
+  virtual HolderState export_holder(HolderId holder) const = 0;
+  virtual HolderState adopt_holder(HolderId holder, const HolderState& state) = 0;
+
   // --- opens. A file that is open keeps its content when its last name goes, and goes on counting, until its last
   // close, also across a restart. kShareConflict: another open denies the access, or has an access that is to be
   // denied. kRecallPending: a lease must go first (it is being recalled). kStale: no such file. kBusy: too many opens.
@@ -132,10 +112,20 @@ class StateTable {
   virtual Result<OpenId> open(const OpenSpec& spec) = 0;
   // Other access and deny for the same open (upgrade, downgrade). Errors as open(); on error as before.
   virtual Status change_open(OpenId open, std::uint32_t access, std::uint32_t deny) = 0;
+  // The one open takes over what the other may do and denies, which ends; both are of one file and owner. Nothing
+  // happens where one of them is gone.
+  virtual void join_opens(OpenId into, OpenId from) = 0;
   // Whether somebody may read or write (`access`: ShareBits) through this open, or through none (kNoOpen), beside all
   // other opens of the file, of the same holder, too. kShareConflict: one of them denies it. One relaxed read while
   // nobody denies anything.
   virtual Status check_denied(FileId file, OpenId through, std::uint32_t access) const = 0;
+  // Deleting through an open (MS-FSA: DeletePending, delete on close). While it is pending, the file is opened no more
+  // (kShareConflict) and gets no leases; its last close takes away the name by which this open has it, where that still
+  // is a name of the file. Others stay. What keeps it (a lease of the directory) is waited for; what forbids it is
+  // logged. A crash forgets it. kInvalid: no such open, or by no name. kAccess: not opened for deleting.
+  // kRecallPending: the handle is cached.
+  virtual Status set_delete(OpenId open, DeleteWhen when) = 0;
+  virtual bool delete_pending(FileId file) const = 0;
   // The last close of a file without a name deletes it: reads and queues a write, and waits for neither to be durable.
   virtual void close(OpenId open) = 0;
 
@@ -170,31 +160,40 @@ class StateTable {
   virtual Result<bool> lock_or_wait(const LockRequest& wanted) = 0;
   // The same for who asks again and again instead (NFSv4; RFC 8881 9.6): as lock(), but in turn with all who wait, so
   // that what somebody who came earlier waits for keeps him out like a lock. Who is refused, or has to come again for a
-  // lease (kRecallPending), has a place from then on. With a `turn`, which is called once when his turn has come, as
-  // those of the holder are: for kTurnAskedFor from when he asked last, and kTurnCalled from the call. Without: for
-  // three times as long as he was away the last time, between the two. He may have given up, so he counts in no
-  // deadlock. When too many wait, he is treated as by lock().
+  // lease (kRecallPending), has a place from then on. With the `handle` by which he knows the file, the holder gets one
+  // LockTurn with it when his turn has come: the place is kept for kTurnAskedFor from when he asked last, and for
+  // kTurnCalled from the event. Without: for three times as long as he was away the last time, between the two. He may
+  // have given up, so he counts in no deadlock. When too many wait, he is treated as by lock().
   static constexpr std::chrono::seconds kTurnAskedFor{45};  // clients ask every 30 s at least, the first time after 1 s
   static constexpr std::chrono::seconds kTurnCalled{3};
-  virtual Result<std::optional<HeldLock>> lock_in_turn(const LockRequest& wanted, std::function<void()> turn) = 0;
+  virtual Result<std::optional<HeldLock>> lock_in_turn(const LockRequest& wanted,
+                                                       const std::optional<HandleBytes>& handle) = 0;
   // Whether it waited; else it was granted, or is not known.
   virtual bool cancel_wait(const LockRequest& wanted) = 0;
   // Leases that lapse, limits that are no longer reached and turns that nobody takes tell nobody: a protocol whose
-  // clients wait calls this from time to time.
+  // clients wait for locks or delete through opens calls this from time to time.
   virtual void retry_waits() = 0;
 
-  // --- leases, of files and directories (a change of entries is a change of the directory). A holder may have a handle
-  // lease beside a read or write lease. Empty: not now (conflicting opens, locks or leases of others, one that the
-  // holder has already, content that is just being read or written, one was recalled a short while ago, too many).
-  // Granted: whatever the file is like from now on stays so until the recall; what was read before may be old. May read
-  // the store.
-  virtual std::optional<LeaseId> grant_lease(FileId file, HolderId holder, LeaseKind kind) = 0;
+  // --- leases, of files and directories (a change of entries is a change of the directory). An owner has one lease of
+  // a file. What was wished for, or as much of it as may be had; a delegation is given as a whole. A cache lease that
+  // the owner has already gets more bits. Empty: not now (conflicting opens, locks or leases of others, a delegation
+  // that the owner has already, content that is just being read or written, one was recalled a short while ago, too
+  // many). Granted: whatever the file is like from now on stays so until the recall; what was read before may be old.
+  // May read the store.
+  virtual std::optional<GrantedLease> grant_lease(FileId file, const LeaseOwner& owner, const LeaseRequest& wanted) = 0;
+  // The holder keeps `bits` of the lease and gives up the others. None: the lease ends. kInvalid: no such lease, or
+  // more than a recall left to it; nothing happens then. kTimeout: it was revoked.
+  virtual Status acknowledge(LeaseId lease, std::uint32_t bits) = 0;
   virtual void return_lease(LeaseId lease) = 0;
   // True when the holder did not answer a recall in time: the lease is gone, the holder must be told. Until it is
   // returned or the holder removed.
   virtual bool lease_revoked(LeaseId lease) const = 0;
-  // The read or write lease.
-  virtual std::optional<LeaseKind> lease_of(FileId file, HolderId holder) const = 0;
+  // Calls `clear` once, when the recalls of the file that are under way are answered, from any thread, with no lock
+  // held; it must not block. Where they are not answered, they hinder nothing from `lapses` on, and nothing is called.
+  // Empty: none is under way, and nothing is called. kBusy: too many wait (65536).
+  virtual Result<std::optional<RecallWait>> when_clear(FileId file, std::function<void()> clear) = 0;
+  // Not called any more, unless it is being called just now.
+  virtual void stop_waiting(const RecallWait& wait) = 0;
   // A reader's access of protocols without opens, and GETATTR of others: recalls write leases. kRecallPending; else
   // nothing.
   virtual Status before_read(const OpContext& ctx, FileId file) = 0;

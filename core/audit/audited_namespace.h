@@ -24,6 +24,7 @@ class AuditedNamespace : public Namespace {
 };
 
 // All of them must outlive it.
-std::unique_ptr<AuditedNamespace> audit(Namespace& inner, const Registry& registry, Journal& journal);
+std::unique_ptr<AuditedNamespace> audit(Namespace& inner, const Registry& registry, Journal& journal,
+                                        const TimeSource& time);
 
 }  // namespace stoa::core

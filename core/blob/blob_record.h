@@ -1,27 +1,22 @@
-// How many files use a blob: family blob.
+// How many files use a blob: family blob. Changes are added to it (WriteBatch::add), so nobody reads it to count. Zero,
+// like no record: no file does.
 #pragma once
 
 #include <string>
 #include <string_view>
 
 #include "base/error.h"
-#include "core/kv/codec.h"
+#include "core/kv/number.h"
 
 namespace stoa::core {
 
 struct BlobRecord {
   std::int64_t references = 0;
 
-  std::string encode() const {
-    Encoder out;
-    out.put_varint(static_cast<std::uint64_t>(references));
-    return seal(1, 1, out.bytes());
-  }
+  std::string encode() const { return encode_number(references); }
   static Result<BlobRecord> decode(std::string_view value) {
-    Decoder in(unseal(value, 1).body);
-    BlobRecord record{static_cast<std::int64_t>(in.get_varint())};
-    if (!in.ok()) return fail(Errc::kCorrupt, "blob record");
-    return record;
+    STOA_TRY(references, decode_number(value));
+    return BlobRecord{references};
   }
 };
 

@@ -7,7 +7,7 @@
 namespace stoa::core {
 
 struct Generation {
-  std::uint64_t number = 0;  // 0: of a version that knew of none
+  std::uint64_t number = 0;  // 0: none was started yet
   std::uint64_t nonce = 0;   // random: two copies that are started once each have the same number
   std::int64_t seconds = 0;  // when, since 1970; for people
   bool operator==(const Generation& other) const { return number == other.number && nonce == other.nonce; }

@@ -2,15 +2,16 @@
 
 #include <algorithm>
 #include <chrono>
-#include <unordered_set>
+#include <map>
 
 #include "base/assert.h"
 #include "base/log.h"
-#include "core/blob/blob_record.h"
+#include "base/time_source.h"
 #include "core/kv/keys.h"
 
 namespace stoa::core {
 namespace {
+constexpr const char* kLate = "the metadata store was not done with earlier changes in time";
 constexpr const char* kNoRoom = "the metadata store has no room for the changes before";
 }  // namespace
 
@@ -21,47 +22,26 @@ Committer::Committer(KvStore& kv, MetricRegistry& metrics, std::uint64_t next_jo
       syncs_(metrics.counter("stoa_commit_syncs_total", "WAL syncs")),
       sync_seconds_(
           metrics.histogram("stoa_commit_sync_seconds", "Time of a WAL sync, which durable changes wait for")),
-      key_slots_(std::make_unique<std::array<std::atomic<std::uint32_t>, kKeySlots>>()),
-      queued_keys_(*key_slots_),
       written_journal_(next_journal - 1),
       next_journal_(next_journal),
       tail_(next_journal - 1) {}
 
-void Committer::count_keys(const WriteBatch& batch, int delta) {
-  for (const WriteBatch::Op& op : batch.ops()) {
-    queued_keys_[slot_of(op.family, batch.key(op))].fetch_add(static_cast<std::uint32_t>(delta),
-                                                              std::memory_order_release);
-  }
-}
-
-bool Committer::is_range_queued(Family family, std::string_view lower, std::string_view upper) const {
-  const std::string_view id = lower.substr(0, sizeof(FileId));
-  const bool of_one = kept_by_id(family) && id.size() == sizeof(FileId) && !upper.empty() &&
-                      upper <= keys::behind_prefix(std::string(id));
-  return of_one ? is_queued(family, id) : anything_queued();
-}
-
-Result<CommitTicket> Committer::commit(CommitUnit unit) {
-  const std::size_t bytes = unit.batch.bytes() + sizeof unit;
-  count_keys(unit.batch, 1);
+Result<CommitTicket> Committer::commit(CommitUnit unit, const Deadline& deadline) {
+  QueuedChanges::Part part(unit.batch);
+  const std::size_t bytes = unit.batch.bytes() + part.bytes() + sizeof(Queued);
   std::unique_lock lock(mutex_);
   while (queued_bytes_ > kQueuedBytesMax && !failed_) {
     if (writing_) {
-      written_.wait(lock);
+      if (!deadline.wait(written_, lock)) return fail(Errc::kTimeout, kLate);
     } else if (const Status written = write_queued(lock); !written && !failed_) {
-      lock.unlock();
-      count_keys(unit.batch, -1);
       return written.error().code == Errc::kNoSpace ? fail(Errc::kNoSpace, kNoRoom) : fail(written.error());
     }
   }
-  if (failed_) {
-    lock.unlock();
-    count_keys(unit.batch, -1);
-    return fail(Errc::kIo, "the metadata store failed before");
-  }
-  queue_.push_back(std::move(unit));
-  queued_bytes_ += bytes;
+  if (failed_) return fail(Errc::kIo, "the metadata store failed before");
   const std::uint64_t number = submitted_.load(std::memory_order_relaxed) + 1;
+  queue_.push_back({std::move(unit), std::move(part)});
+  changes_.add(queue_.back().part, number);
+  queued_bytes_ += bytes;
   submitted_.store(number, std::memory_order_release);
   return CommitTicket{number};
 }
@@ -74,11 +54,12 @@ Status Committer::write_queued(std::unique_lock<std::mutex>& lock) {
     group_.swap(queue_);
     queued_bytes_ = 0;
     group_newest_ = submitted_.load(std::memory_order_relaxed);
+    begun_.store(group_newest_, std::memory_order_release);
   }
   lock.unlock();
   const Status written = again ? kv_.apply(batches_) : write_group();
   if (written) {
-    for (const CommitUnit& unit : group_) count_keys(unit.batch, -1);
+    for (Queued& queued : group_) changes_.remove(queued.part);
   }
   lock.lock();
   if (written) {
@@ -121,24 +102,24 @@ void Committer::for_each_queued(std::unique_lock<std::mutex>& lock, Visit visit)
   // Who makes a group changes it.
   written_.wait(lock, [this] { return !writing_ || stalled_; });
   if (!group_.empty()) visit(extra_);
-  for (const CommitUnit& unit : group_) visit(unit.batch);
-  for (const CommitUnit& unit : queue_) visit(unit.batch);
+  for (const Queued& queued : group_) visit(queued.unit.batch);
+  for (const Queued& queued : queue_) visit(queued.unit.batch);
 }
 
-Result<std::optional<std::optional<std::string>>> Committer::find_queued(Family family, std::string_view key) {
+Result<std::optional<std::optional<std::string>>> Committer::find_made(Family family, std::string_view key) {
   std::unique_lock lock(mutex_);
   std::optional<std::optional<std::string>> found;
   for_each_queued(lock, [&](const WriteBatch& batch) {
     for (const WriteBatch::Op& op : batch.ops()) {
       if (op.family != family || batch.key(op) != key) continue;
-      found = op.remove ? std::nullopt : std::optional<std::string>(batch.value(op));
+      found = op.kind == WriteBatch::Kind::kRemove ? std::nullopt : std::optional<std::string>(batch.value(op));
     }
   });
   if (family != Family::kUsage || failed_) return found;
   // An account that is charged in the queue has a usage that is not made yet.
   const FileId dir = keys::id_of(key);
-  for (const CommitUnit& unit : queue_) {
-    for (const Charge& charge : unit.charges) {
+  for (const Queued& queued : queue_) {
+    for (const Charge& charge : queued.unit.charges) {
       for (const Account* account = charge.target.account.get(); account != nullptr; account = account->parent.get()) {
         if (account->dir == dir) return fail(Errc::kNoSpace, kNoRoom);
       }
@@ -147,36 +128,40 @@ Result<std::optional<std::optional<std::string>>> Committer::find_queued(Family 
   return found;
 }
 
-std::map<std::string, std::optional<std::string>> Committer::queued_between(Family family, std::string_view lower,
-                                                                            std::string_view upper) {
+std::vector<QueuedChanges::KeyChange> Committer::made_between(Family family, std::string_view lower,
+                                                              std::string_view upper) {
   std::map<std::string, std::optional<std::string>> found;
   std::unique_lock lock(mutex_);
   for_each_queued(lock, [&](const WriteBatch& batch) {
     for (const WriteBatch::Op& op : batch.ops()) {
       const std::string_view key = batch.key(op);
       if (op.family != family || key < lower || (!upper.empty() && key >= upper)) continue;
-      found[std::string(key)] = op.remove ? std::nullopt : std::optional<std::string>(batch.value(op));
+      found[std::string(key)] =
+          op.kind == WriteBatch::Kind::kRemove ? std::nullopt : std::optional<std::string>(batch.value(op));
     }
   });
-  return found;
+  std::vector<QueuedChanges::KeyChange> changes;
+  for (auto& [key, value] : found) changes.push_back({key, std::move(value)});
+  return changes;
 }
 
 Status Committer::write_group() {
   batches_.clear();
   extra_.clear();
   usage_.begin_group();
-  for (const CommitUnit& unit : group_) {
+  for (const Queued& queued : group_) {
+    const CommitUnit& unit = queued.unit;
     usage_.apply(unit.charges, unit.account_changes);
     if (unit.counted != nullptr) usage_.apply(*unit.counted);
     if (unit.settles) usage_.settle();
     for (const std::string& record : unit.journal) extra_.put(Family::kJournal, keys::be64(next_journal_++), record);
   }
   usage_.put_group(extra_);
-  STOA_CHECK_OK(count_references());
+  count_references();
   if (group_.size() > 1) drop_superseded();
   if (!extra_.empty()) batches_.push_back(&extra_);
-  for (const CommitUnit& unit : group_) {
-    if (!unit.batch.empty()) batches_.push_back(&unit.batch);
+  for (const Queued& queued : group_) {
+    if (!queued.unit.batch.empty()) batches_.push_back(&queued.unit.batch);
   }
   groups_.add();
   units_.add(group_.size());
@@ -186,61 +171,38 @@ Status Committer::write_group() {
 
 // Many creates in one directory each bring its whole new record: only the last of a group is worth writing.
 void Committer::drop_superseded() {
-  std::unordered_set<std::string_view> seen;
-  for (auto unit = group_.rbegin(); unit != group_.rend(); ++unit) {
-    for (std::size_t i = unit->batch.ops().size(); i-- > 0;) {
-      const WriteBatch::Op& op = unit->batch.ops()[i];
-      if (op.family != Family::kInode) continue;
-      if (!seen.insert(unit->batch.key(op)).second) {
-        // Its key is lowered here, as it will not be met when the group's keys are.
-        queued_keys_[slot_of(op.family, unit->batch.key(op))].fetch_sub(1, std::memory_order_release);
-        unit->batch.erase(i);
-      }
+  for (auto& [unit, part] : group_) {
+    for (std::size_t i = part.size(); i-- > 0;) {
+      if (part.is_superseded(i, group_newest_)) unit.batch.erase(i);
     }
   }
 }
 
-Status Committer::count_references() {
+void Committer::count_references() {
   references_.clear();
-  for (const CommitUnit& unit : group_) {
-    for (const BlobReference& reference : unit.references) {
-      const auto [it, first] = references_.try_emplace(reference.blob, 0);
-      if (first) {
-        std::string value;
-        STOA_TRY(found, kv_.get(Family::kBlob, keys::be64(static_cast<std::uint64_t>(reference.blob)), &value));
-        if (found) {
-          STOA_TRY(record, BlobRecord::decode(value));
-          it->second = record.references;
-        } else if (reference.delta > 0) {
-          // Its last user went while another took it up (a part of a multipart upload, joined and removed at once).
-          STOA_TRY(garbage, kv_.get(Family::kGc, keys::be64(static_cast<std::uint64_t>(reference.blob)), &value));
-          if (garbage) extra_.remove(Family::kGc, keys::be64(static_cast<std::uint64_t>(reference.blob)));
-        }
-      }
-      it->second += reference.delta;
+  for (const Queued& queued : group_) {
+    for (const BlobReference& reference : queued.unit.references) {
+      References& of_blob = references_[reference.blob];
+      of_blob.change += reference.delta;
+      of_blob.ended = of_blob.ended || reference.delta < 0;
     }
   }
-  for (const auto& [blob, count] : references_) {
+  for (const auto& [blob, of_blob] : references_) {
     const std::string key = keys::be64(static_cast<std::uint64_t>(blob));
-    STOA_ASSERT(count >= 0);
-    if (count > 0) {
-      extra_.put(Family::kBlob, key, BlobRecord{count}.encode());
-    } else {
-      extra_.remove(Family::kBlob, key);
-      extra_.put(Family::kGc, key, {});
-    }
+    if (of_blob.change != 0) extra_.add(Family::kBlob, key, of_blob.change);
+    // Whether it was the last use, garbage collection finds out.
+    if (of_blob.ended) extra_.put(Family::kGc, key, {});
   }
-  return {};
 }
 
-Status Committer::wait_applied() {
+Status Committer::wait_applied(const Deadline& deadline) {
   const std::uint64_t wanted = submitted_.load(std::memory_order_acquire);
   if (applied_.load(std::memory_order_acquire) >= wanted) return {};
   std::unique_lock lock(mutex_);
   while (applied_.load(std::memory_order_relaxed) < wanted) {
     if (failed_) return fail(Errc::kIo, "the metadata store failed");
     if (writing_) {
-      written_.wait(lock);
+      if (!deadline.wait(written_, lock)) return fail(Errc::kTimeout, kLate);
     } else if (const Status written = write_queued(lock); !written && !failed_) {
       return written;
     }
@@ -248,7 +210,7 @@ Status Committer::wait_applied() {
   return {};
 }
 
-Status Committer::wait_durable(CommitTicket ticket) {
+Status Committer::wait_durable(CommitTicket ticket, const Deadline& deadline) {
   const auto wanted = static_cast<std::uint64_t>(ticket);
   if (durable_.load(std::memory_order_acquire) >= wanted) return {};
   std::unique_lock lock(mutex_);
@@ -259,9 +221,10 @@ Status Committer::wait_durable(CommitTicket ticket) {
       // Time that would be spent waiting: the next sync finds its group written.
       done = write_queued(lock);
     } else if (syncing_) {
-      synced_[wanted <= sync_target_ ? turn_ : turn_ ^ 1].wait(lock);
+      if (deadline.wait(synced_[wanted <= sync_target_ ? turn_ : turn_ ^ 1], lock)) continue;
+      if (durable_.load(std::memory_order_relaxed) < wanted) done = fail(Errc::kTimeout, kLate);
     } else {
-      done = sync_all(lock);
+      done = sync_all(lock, deadline);
     }
     if (!done && failed_) return fail(Errc::kIo, "the metadata store failed");
   }
@@ -271,14 +234,14 @@ Status Committer::wait_durable(CommitTicket ticket) {
   return done;
 }
 
-Status Committer::sync_all(std::unique_lock<std::mutex>& lock) {
+Status Committer::sync_all(std::unique_lock<std::mutex>& lock, const Deadline& deadline) {
   STOA_ASSERT(!syncing_);
   syncing_ = true;
   sync_target_ = submitted_.load(std::memory_order_relaxed);
   Status done;
   while (done && applied_.load(std::memory_order_relaxed) < sync_target_ && !failed_) {
     if (writing_) {
-      written_.wait(lock);
+      if (!deadline.wait(written_, lock)) done = fail(Errc::kTimeout, kLate);
     } else {
       sync_target_ = submitted_.load(std::memory_order_relaxed);
       done = write_queued(lock);
@@ -287,10 +250,9 @@ Status Committer::sync_all(std::unique_lock<std::mutex>& lock) {
   if (done && !failed_) {
     const std::uint64_t journal = written_journal_;
     lock.unlock();
-    const auto begin = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     done = kv_.sync();
-    sync_seconds_.observe_ns(
-        static_cast<std::uint64_t>(std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count()));
+    sync_seconds_.observe_ns(watch.ns());
     syncs_.add();
     lock.lock();
     // After a failed sync the kernel may have dropped the dirty pages: trying again would lie. For want of room the

@@ -7,7 +7,6 @@
 #include <array>
 #include <atomic>
 #include <condition_variable>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -16,17 +15,19 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/deadline.h"
 #include "base/metrics.h"
 #include "core/api/ids.h"
 #include "core/blob/blob_store.h"
 #include "core/commit/journal_tail.h"
+#include "core/commit/queued_changes.h"
 #include "core/kv/kv_store.h"
 #include "core/usage/committed_usage.h"
 
 namespace stoa::core {
 
-// A file begins (+1) or ends (-1) to use a blob. The committer keeps the count in family blob, in commit order, and
-// moves a blob that nobody uses any more to the gc queue in the same batch.
+// A file begins (+1) or ends (-1) to use a blob. The committer adds to the count in family blob, without reading it,
+// and puts a blob that a file ends to use into the gc queue in the same batch, which also holds some that are in use.
 struct BlobReference {
   BlobId blob = kNoBlob;
   std::int32_t delta = 0;
@@ -58,11 +59,14 @@ class Committer {
   // it in the queue. Each wait_*() tries again, and answers kNoSpace as long as it does not succeed; so does commit()
   // when the queue is full. What was committed stays visible meanwhile, and is durable when somebody's wait_durable()
   // says so.
-  Result<CommitTicket> commit(CommitUnit unit);
+  //
+  // Waits for others end by the deadline with kTimeout: of commit(), nothing was taken in then; of the others, what
+  // they wait for comes about without them. Who leads a write or a sync is as slow as the store.
+  Result<CommitTicket> commit(CommitUnit unit, const Deadline& deadline = {});
   // Blocks until everything up to `ticket` is durable, sharing one sync with all who wait.
-  Status wait_durable(CommitTicket ticket);
+  Status wait_durable(CommitTicket ticket, const Deadline& deadline = {});
   // Blocks until everything that was committed before the call is in the store (not: durable).
-  Status wait_applied();
+  Status wait_applied(const Deadline& deadline = {});
   // The ticket of the newest change.
   CommitTicket applied() const { return CommitTicket{submitted_.load(std::memory_order_acquire)}; }
   // The newest that is durable.
@@ -76,19 +80,15 @@ class Committer {
   // How far the journal is.
   JournalTail& journal_tail() { return tail_; }
 
-  // False: the store has the newest value of this key. (True may be a false alarm.)
-  bool is_queued(Family family, std::string_view key) const {
-    return queued_keys_[slot_of(family, key)].load(std::memory_order_acquire) != 0;
-  }
-  // The same of all keys from `lower` up to `upper`. Exact knowledge is there only of what is kept for one file or
-  // directory, under its id, in the families that are walked so; for anything else, true when anything is queued.
-  bool is_range_queued(Family family, std::string_view lower, std::string_view upper) const;
-  // The newest queued value of a key, while the store does not take it (it has no room, or failed); absent inside:
-  // removed. kNoSpace, kIo: not known before the queue is written.
-  Result<std::optional<std::optional<std::string>>> find_queued(Family family, std::string_view key);
+  // What is queued and not in the store, but for what the committer itself makes of it.
+  const QueuedChanges& queued() const { return changes_; }
+  // The newest unit that the store may have: a write of it has begun.
+  std::uint64_t newest_begun() const { return begun_.load(std::memory_order_acquire); }
+  // The newest queued value of a key of a family that the committer makes records of, while the store does not take it
+  // (it has no room, or failed); absent inside: removed. kNoSpace, kIo: not known before the queue is written.
+  Result<std::optional<std::optional<std::string>>> find_made(Family family, std::string_view key);
   // The same of all keys from `lower` up to `upper` (empty: to the end).
-  std::map<std::string, std::optional<std::string>> queued_between(Family family, std::string_view lower,
-                                                                   std::string_view upper);
+  std::vector<QueuedChanges::KeyChange> made_between(Family family, std::string_view lower, std::string_view upper);
   struct Health {
     bool failed = false;   // nothing is accepted until restart
     bool stalled = false;  // a group waits for room
@@ -100,27 +100,20 @@ class Committer {
   }
 
  private:
-  static constexpr std::size_t kKeySlots = 1u << 16;
-  // Families whose keys begin with an id, and of which all keys of one id share a slot: they are walked more often than
-  // asked for a key.
-  static bool kept_by_id(Family family) {
-    return family == Family::kXattr || family == Family::kLink || family == Family::kCookie;
-  }
-  static std::size_t slot_of(Family family, std::string_view key) {
-    if (kept_by_id(family)) key = key.substr(0, sizeof(FileId));
-    return (std::hash<std::string_view>{}(key) + static_cast<std::size_t>(family) * 0x9E3779B97F4A7C15ULL) % kKeySlots;
-  }
-  void count_keys(const WriteBatch& batch, int delta);
+  struct Queued {
+    CommitUnit unit;
+    QueuedChanges::Part part;
+  };
   // Also what waits for room.
   Status write_queued(std::unique_lock<std::mutex>& lock);
-  Status sync_all(std::unique_lock<std::mutex>& lock);
+  Status sync_all(std::unique_lock<std::mutex>& lock, const Deadline& deadline);
   // In the order in which they were made.
   template <class Visit>
   void for_each_queued(std::unique_lock<std::mutex>& lock, Visit visit);
   void poison(std::unique_lock<std::mutex>& lock, const Error& error);
   Status write_group();
   void drop_superseded();
-  Status count_references();
+  void count_references();
 
   KvStore& kv_;
   Counter& groups_;
@@ -128,18 +121,17 @@ class Committer {
   Counter& syncs_;
   Histogram& sync_seconds_;
 
-  // How many queued changes have a key of this hash (kept_by_id(): of this hash of its id). Raised before the locks of
-  // the operation are released, lowered when the store has them.
-  std::unique_ptr<std::array<std::atomic<std::uint32_t>, kKeySlots>> key_slots_;
-  std::array<std::atomic<std::uint32_t>, kKeySlots>& queued_keys_;
+  // Added to before the locks of the operation are released; removed from when the store has them.
+  QueuedChanges changes_;
 
-  // Numbers of units: handed in, in the store, durable. Written under mutex_.
+  // Numbers of units: handed in, being written, in the store, durable. Written under mutex_.
   std::atomic<std::uint64_t> submitted_{0};
+  std::atomic<std::uint64_t> begun_{0};
   std::atomic<std::uint64_t> applied_{0};
   std::atomic<std::uint64_t> durable_{0};
 
   std::mutex mutex_;  // guards what follows
-  std::vector<CommitUnit> queue_;
+  std::vector<Queued> queue_;
   std::size_t queued_bytes_ = 0;
   bool failed_ = false;
   bool stalled_ = false;           // group_ waits for room
@@ -155,12 +147,16 @@ class Committer {
   unsigned turn_ = 0;
 
   // Of the thread that set writing_; while stalled_ or failed_, nobody changes the group and what was made for it.
-  std::vector<CommitUnit> group_;
+  std::vector<Queued> group_;
   std::uint64_t group_newest_ = 0;
   std::vector<const WriteBatch*> batches_;
   WriteBatch extra_;
   CommittedUsage usage_;
-  std::unordered_map<BlobId, std::int64_t> references_;
+  struct References {
+    std::int64_t change = 0;
+    bool ended = false;  // one of them, whatever began beside it
+  };
+  std::unordered_map<BlobId, References> references_;  // of the group
   std::uint64_t next_journal_;
 
   JournalTail tail_;

@@ -1,11 +1,12 @@
 #include "core/commit/settled_store.h"
 
-#include <map>
+#include <algorithm>
+#include <vector>
 
 namespace stoa::core {
 namespace {
 
-// The committer itself makes the records of these families, so their keys are in no queued batch.
+// The committer itself makes the records of these families when it writes a group, so that only then they are known.
 bool made_by_committer(Family family) {
   return family == Family::kUsage || family == Family::kBlob || family == Family::kGc || family == Family::kJournal;
 }
@@ -27,40 +28,42 @@ class FailedIterator final : public KvIterator {
 // What is in the store, with what is queued in front of it.
 class MergedIterator final : public KvIterator {
  public:
-  MergedIterator(std::unique_ptr<KvIterator> stored, std::map<std::string, std::optional<std::string>> queued)
+  using Changes = std::vector<QueuedChanges::KeyChange>;
+  MergedIterator(std::unique_ptr<KvIterator> stored, Changes queued)
       : stored_(std::move(stored)), queued_(std::move(queued)), at_(queued_.begin()) {
     settle();
   }
   void seek(std::string_view key) override {
     stored_->seek(key);
-    at_ = queued_.lower_bound(std::string(key));
+    at_ = std::ranges::lower_bound(queued_, key, {}, &QueuedChanges::KeyChange::key);
     settle();
   }
   bool valid() const override { return from_queue_ || stored_->valid(); }
   void next() override {
     if (from_queue_) {
-      if (stored_->valid() && stored_->key() == at_->first) stored_->next();
+      if (stored_->valid() && stored_->key() == at_->key) stored_->next();
       ++at_;
     } else {
       stored_->next();
     }
     settle();
   }
-  std::string_view key() const override { return from_queue_ ? at_->first : stored_->key(); }
-  std::string_view value() const override { return from_queue_ ? *at_->second : stored_->value(); }
+  std::string_view key() const override { return from_queue_ ? at_->key : stored_->key(); }
+  std::string_view value() const override { return from_queue_ ? *at_->value : stored_->value(); }
   Status status() const override { return stored_->status(); }
 
  private:
   void settle() {
     for (;; ++at_) {
-      from_queue_ = at_ != queued_.end() && (!stored_->valid() || at_->first <= stored_->key());
-      if (!from_queue_ || at_->second) return;
-      if (stored_->valid() && stored_->key() == at_->first) stored_->next();
+      // A walk that failed says so at once, and not behind what is queued.
+      from_queue_ = at_ != queued_.end() && (stored_->valid() ? at_->key <= stored_->key() : bool(stored_->status()));
+      if (!from_queue_ || at_->value) return;
+      if (stored_->valid() && stored_->key() == at_->key) stored_->next();
     }
   }
   const std::unique_ptr<KvIterator> stored_;
-  const std::map<std::string, std::optional<std::string>> queued_;
-  std::map<std::string, std::optional<std::string>>::const_iterator at_;
+  const Changes queued_;
+  Changes::const_iterator at_;
   bool from_queue_ = false;
 };
 
@@ -82,13 +85,24 @@ class FailedReader final : public KvReader {
 }  // namespace
 
 Result<bool> SettledStore::get(Family family, std::string_view key, std::string* value) {
-  if (made_by_committer(family) ? committer_.anything_queued() : committer_.is_queued(family, key)) {
-    if (!committer_.wait_applied()) {
-      STOA_TRY(queued, committer_.find_queued(family, key));
-      if (queued) {
-        if (*queued) *value = **std::move(queued);
-        return queued->has_value();
-      }
+  if (made_by_committer(family)) return get_made(family, key, value);
+  switch (committer_.queued().find(family, key, value)) {
+    case QueuedChanges::Found::kValue:
+      return true;
+    case QueuedChanges::Found::kRemoved:
+      return false;
+    case QueuedChanges::Found::kNothing:
+      break;
+  }
+  return kv_.get(family, key, value);
+}
+
+Result<bool> SettledStore::get_made(Family family, std::string_view key, std::string* value) {
+  if (committer_.anything_queued() && !committer_.wait_applied()) {
+    STOA_TRY(queued, committer_.find_made(family, key));
+    if (queued) {
+      if (*queued) *value = **std::move(queued);
+      return queued->has_value();
     }
   }
   return kv_.get(family, key, value);
@@ -96,24 +110,43 @@ Result<bool> SettledStore::get(Family family, std::string_view key, std::string*
 
 Status SettledStore::multi_get(Family family, std::span<const std::string_view> keys,
                                std::span<std::optional<std::string>> values) {
-  bool queued = made_by_committer(family) && committer_.anything_queued();
-  for (std::size_t i = 0; i < keys.size() && !queued; ++i) queued = committer_.is_queued(family, keys[i]);
-  if (!queued || committer_.wait_applied()) return kv_.multi_get(family, keys, values);
+  if (made_by_committer(family)) {
+    if (!committer_.anything_queued() || committer_.wait_applied()) return kv_.multi_get(family, keys, values);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      std::string value;
+      STOA_TRY(found, get_made(family, keys[i], &value));
+      values[i].reset();
+      if (found) values[i] = std::move(value);
+    }
+    return {};
+  }
+  std::vector<std::pair<std::size_t, std::optional<std::string>>> queued;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     std::string value;
-    STOA_TRY(found, get(family, keys[i], &value));
-    values[i].reset();
-    if (found) values[i] = std::move(value);
+    const auto found = committer_.queued().find(family, keys[i], &value);
+    if (found == QueuedChanges::Found::kValue) queued.emplace_back(i, std::move(value));
+    if (found == QueuedChanges::Found::kRemoved) queued.emplace_back(i, std::nullopt);
   }
+  if (queued.size() < keys.size()) STOA_CHECK_OK(kv_.multi_get(family, keys, values));
+  for (auto& [i, value] : queued) values[i] = std::move(value);
   return {};
 }
 
 std::unique_ptr<KvIterator> SettledStore::scan(Family family, std::string_view lower, std::string_view upper) {
-  if (committer_.is_range_queued(family, lower, upper) && !committer_.wait_applied()) {
-    auto queued = committer_.queued_between(family, lower, upper);
-    return std::make_unique<MergedIterator>(kv_.scan(family, lower, upper), std::move(queued));
+  if (made_by_committer(family)) {
+    if (!committer_.anything_queued() || committer_.wait_applied()) return kv_.scan(family, lower, upper);
+    auto made = committer_.made_between(family, lower, upper);
+    return std::make_unique<MergedIterator>(kv_.scan(family, lower, upper), std::move(made));
   }
-  return kv_.scan(family, lower, upper);
+  for (;;) {
+    QueuedChanges::Range queued = committer_.queued().between(family, lower, upper);
+    auto stored = kv_.scan(family, lower, upper);
+    if (queued.changes.empty()) return stored;
+    // Both must be of one moment: with a change in the store that came to be after the look at the queue, a renamed
+    // file would be met under both names.
+    if (committer_.newest_begun() <= queued.newest)
+      return std::make_unique<MergedIterator>(std::move(stored), std::move(queued.changes));
+  }
 }
 
 std::unique_ptr<KvReader> SettledStore::snapshot() {

@@ -1,7 +1,7 @@
-// The store as everybody but the committer reads it: with every change that was committed, also while it still waits to
-// be written. A read that a queued change could concern has the queue written first; the others do not wait. When the
-// store does not take it (no room, or it failed), the queue itself is read: what was promised without being durable
-// stays readable.
+// The store with every change that was committed, also while it still waits to be written: the queue is looked at
+// first. It is what all but the committer read. Families of which the committer makes the records (usage, blob, gc,
+// journal) are the exception: reading them has the queue written first, and looks at it only when the store does not
+// take it.
 #pragma once
 
 #include "core/commit/committer.h"
@@ -29,6 +29,8 @@ class SettledStore final : public KvStore {
   std::vector<std::pair<std::string, double>> statistics() const override { return kv_.statistics(); }
 
  private:
+  Result<bool> get_made(Family family, std::string_view key, std::string* value);
+
   KvStore& kv_;
   Committer& committer_;
 };

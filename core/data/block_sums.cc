@@ -9,10 +9,7 @@
 
 namespace stoa::core {
 namespace {
-// Each row is written as the oldest version that can say it.
-constexpr std::uint8_t kAllKnown = 1;
-constexpr std::uint8_t kVersion = 2;  // which blocks are known
-
+constexpr std::uint8_t kVersion = 1;
 }  // namespace
 
 void BlockSummer::add(std::span<const std::byte> bytes) {
@@ -39,26 +36,25 @@ std::string SumRow::encode() const {
   const std::size_t count = blocks();
   const bool all = count == 0 || (known & block_bits(0, count - 1)) == block_bits(0, count - 1);
   Encoder out;
-  out.put_varint(bytes).put_varint(count);
+  out.put_varint(bytes).put_varint(count).put(static_cast<std::uint8_t>(all));
   if (!all) out.put(known);
   for (std::size_t i = 0; i < count; ++i) {
     if (all || (known >> i & 1) != 0) out.put(sums[i]);
   }
-  const std::uint8_t version = all ? kAllKnown : kVersion;
-  return seal(version, version, out.bytes());
+  return seal(kVersion, kVersion, out.bytes());
 }
 
 Result<SumRow> SumRow::decode(std::string_view value) {
-  const Opened opened = unseal(value, kVersion);
-  Decoder in(opened.body);
+  Decoder in(unseal(value, kVersion).body);
   SumRow row;
   row.bytes = in.get_varint();
   const std::uint64_t count = in.get_varint();
-  if (!in.ok() || count > kSumRowBlocks || row.bytes > kSumRowBytes || row.blocks() != count) {
+  const auto all_known = in.get<std::uint8_t>();
+  if (!in.ok() || all_known > 1 || count > kSumRowBlocks || row.bytes > kSumRowBytes || row.blocks() != count) {
     return fail(Errc::kCorrupt, "checksum record");
   }
   const std::uint64_t all = count == 0 ? 0 : block_bits(0, count - 1);
-  row.known = opened.version >= kVersion ? in.get<std::uint64_t>() : all;
+  row.known = all_known == 1 ? all : in.get<std::uint64_t>();
   if ((row.known & ~all) != 0) return fail(Errc::kCorrupt, "checksum record");
   for (std::size_t i = 0; i < count; ++i) {
     if ((row.known >> i & 1) != 0) row.sums[i] = in.get<std::uint32_t>();
@@ -113,7 +109,7 @@ Status stage_cut_sums(KvReader& kv, RecordChanges& changes, BlobId blob, std::ui
   return it->status();
 }
 
-Result<std::optional<SumRow>> load_sum_row(KvStore& kv, BlobId blob, std::uint64_t row) {
+Result<std::optional<SumRow>> load_sum_row(KvReader& kv, BlobId blob, std::uint64_t row) {
   std::string value;
   STOA_TRY(found, kv.get(Family::kChecksum, keys::sum_row_key(blob, row), &value));
   if (!found) return std::optional<SumRow>{};

@@ -69,6 +69,6 @@ void stage_sums(RecordChanges& changes, const BlobSums& sums);
 Status stage_no_sums(KvReader& kv, RecordChanges& changes, BlobId blob);
 // What lies behind `bytes` is covered no more. The block that this cuts is not known any more.
 Status stage_cut_sums(KvReader& kv, RecordChanges& changes, BlobId blob, std::uint64_t bytes);
-Result<std::optional<SumRow>> load_sum_row(KvStore& kv, BlobId blob, std::uint64_t row);
+Result<std::optional<SumRow>> load_sum_row(KvReader& kv, BlobId blob, std::uint64_t row);
 
 }  // namespace stoa::core

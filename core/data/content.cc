@@ -33,7 +33,7 @@ Result<std::string> read_inline(KvReader& kv, FileId id) {
   return value;
 }
 
-Result<std::string> load_inline(VolumeContext& volume, FileId id) {
+Result<std::string> load_inline(const VolumeView& volume, FileId id) {
   auto bytes = read_inline(volume.kv, id);
   if (!bytes && bytes.error().code == Errc::kCorrupt) {
     volume.data->damaged_blocks.add();
@@ -42,7 +42,7 @@ Result<std::string> load_inline(VolumeContext& volume, FileId id) {
   return bytes;
 }
 
-Result<ContentCache::Bytes> recent_inline(VolumeContext& volume, const Inode& inode) {
+Result<ContentCache::Bytes> recent_inline(const VolumeView& volume, const Inode& inode) {
   if (auto known = volume.data->inlines.find(inode.id, inode.change)) return known;
   STOA_TRY(bytes, load_inline(volume, inode.id));
   auto read = std::make_shared<const std::string>(std::move(bytes));
@@ -91,7 +91,7 @@ Status take_content(VolumeContext& volume, MetaTxn& txn, FileId id, Inode& next,
   next.allocated = content.allocated;
   next.layout = content.layout;
   advance_version(next, txn.now());
-  next.flags &= static_cast<std::uint8_t>(~(kContentInline | kChecksummed));
+  next.flags &= ~(kContentInline | kChecksummed);
   if (content.is_inline && content.size > 0) {
     next.flags |= kContentInline;
     stage_inline(txn, id, content.inline_bytes);

@@ -14,9 +14,9 @@ namespace stoa::core {
 // Inline bytes: content of small files and targets of symlinks, with a checksum. kCorrupt when it does not match.
 void stage_inline(MetaTxn& txn, FileId id, std::string_view bytes);
 void stage_no_inline(MetaTxn& txn, FileId id);
-Result<std::string> load_inline(VolumeContext& volume,
+Result<std::string> load_inline(const VolumeView& volume,
                                 FileId id);  // damage is remembered and told to the administrator
-Result<ContentCache::Bytes> recent_inline(VolumeContext& volume,
+Result<ContentCache::Bytes> recent_inline(const VolumeView& volume,
                                           const Inode& inode);  // the same, from memory where it is; the node is locked
 Result<std::string> read_inline(KvReader& kv, FileId id);       // from a snapshot; for the verifier
 

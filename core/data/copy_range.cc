@@ -1,15 +1,14 @@
 #include "core/access/access.h"
 #include "core/data/content.h"
 #include "core/data/data_state.h"
-#include "core/data/file_io.h"
 #include "core/data/file_view.h"
 #include "core/data/flush.h"
 #include "core/data/part.h"
 #include "core/data/prepare.h"
 #include "core/data/truncate.h"
-#include "core/txn/getattr.h"
 #include "core/txn/in_bin.h"
 #include "core/txn/meta_txn.h"
+#include "core/txn/operations.h"
 #include "core/txn/reach.h"
 
 namespace stoa::core {
@@ -21,10 +20,10 @@ constexpr std::uint64_t kPunchedBytesMin = 64u << 10;  // fewer zeros over bytes
 // The file has at least this size.
 Result<CopyRangeReply> grow(VolumeContext& volume, const OpContext& ctx, FileId id, std::uint64_t size) {
   STOA_TRY(node, reach(volume, ctx, id));
-  const std::lock_guard gate(node->data_gate);
+  STOA_TRY(gate, lock_by(node->data_gate, ctx.deadline));
   STOA_CHECK_OK(prepare_truncate(volume, ctx, node, size));
   return run_mutation(volume, ctx, [&](CommitTicket& ticket) -> Result<CopyRangeReply> {
-    const NodeLocks locks({node});
+    STOA_TRY(locks, NodeLocks::take(ctx, {node}));
     STOA_CHECK_OK(require_regular(*node));
     STOA_CHECK_OK(require_write(ctx, node->record, size));
     STOA_CHECK_OK(require_content_outside_bin(volume, ctx, *node));
@@ -37,7 +36,7 @@ Result<CopyRangeReply> grow(VolumeContext& volume, const OpContext& ctx, FileId 
     next.mode = mode_after_write(ctx, next.mode);
     CopyRangeReply reply{0, next.attributes(), volume.write_verifier};
     txn.put_inode(node, std::move(next));
-    txn.note({.kind = ChangeKind::kContent, .id = id});
+    STOA_CHECK_OK(txn.note_change(node, {.kind = ChangeKind::kContent}));
     STOA_TRY(committed, txn.commit());
     ticket = committed;
     return reply;
@@ -88,7 +87,7 @@ Status require_both(const OpContext& ctx, const CopyRangeRequest& req, const Nod
 // What is refused is refused before anything is copied, and so is growth that a quota has no room for.
 Status require_copy(VolumeContext& volume, const OpContext& ctx, const CopyRangeRequest& req, std::uint64_t length,
                     const NodeRef& from, const NodeRef& to) {
-  const NodeLocks locks({from, to});
+  STOA_TRY(locks, NodeLocks::take(ctx, {from, to}));
   STOA_CHECK_OK(require_both(ctx, req, *from, *to));
   STOA_CHECK_OK(require_content_outside_bin(volume, ctx, *to));
   const std::uint64_t size = req.to_offset + length;
@@ -136,7 +135,7 @@ Status copy_bytes(VolumeContext& volume, const OpContext& ctx, const CopyRangeRe
 Result<CopyRangeReply> share_locked(VolumeContext& volume, const OpContext& ctx, const CopyRangeRequest& req,
                                     std::uint64_t length, const NodeRef& from, const NodeRef& to,
                                     CommitTicket& ticket) {
-  const NodeLocks locks({from, to});
+  STOA_TRY(locks, NodeLocks::take(ctx, {from, to}));
   STOA_CHECK_OK(require_both(ctx, req, *from, *to));
   STOA_CHECK_OK(require_content_outside_bin(volume, ctx, *to));
   if (req.from_offset > from->record.size || length > from->record.size - req.from_offset) return fail(Errc::kInvalid);
@@ -167,9 +166,9 @@ Result<CopyRangeReply> share_locked(VolumeContext& volume, const OpContext& ctx,
   target.touch_content(txn.now());
   target.mode = mode_after_write(ctx, target.mode);
   CopyRangeReply reply{length, target.attributes(), volume.write_verifier};
-  if (!same) txn.put_inode(from, std::move(source), Seen::kNo);
+  if (!same) txn.put_inode(from, std::move(source), Visible::kNo);
   txn.put_inode(to, std::move(target));
-  txn.note({.kind = ChangeKind::kContent, .id = req.to});
+  STOA_CHECK_OK(txn.note_change(to, {.kind = ChangeKind::kContent}));
   STOA_TRY(committed, txn.commit());
   ticket = committed;
   return reply;
@@ -179,9 +178,12 @@ Result<CopyRangeReply> share_locked(VolumeContext& volume, const OpContext& ctx,
 Result<std::optional<CopyRangeReply>> share(VolumeContext& volume, const OpContext& ctx, const CopyRangeRequest& req,
                                             std::uint64_t length, const NodeRef& from, const NodeRef& to) {
   // In the order of ids, as node locks are.
-  std::unique_lock first(from->id <= to->id ? from->data_gate : to->data_gate);
+  STOA_TRY(first, lock_by(from->id <= to->id ? from->data_gate : to->data_gate, ctx.deadline));
   std::unique_lock<RwLock> second;
-  if (from != to) second = std::unique_lock(from->id <= to->id ? to->data_gate : from->data_gate);
+  if (from != to) {
+    STOA_TRY(other, lock_by(from->id <= to->id ? to->data_gate : from->data_gate, ctx.deadline));
+    second = std::move(other);
+  }
   STOA_CHECK_OK(volume.state.before_io(ctx, from->id, req.from_offset, length, false));
   STOA_CHECK_OK(volume.state.before_io(ctx, to->id, req.to_offset, length, true));
   // The target's checksums and inline content give way; the source keeps what it has.

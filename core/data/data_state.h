@@ -56,6 +56,9 @@ class DataState {
   // What was found since the last call.
   std::vector<Damage> take_new_damage();
 
+  // The blob store knows which blobs are in use (core/data/adoption.h).
+  std::atomic<bool> adopted{false};
+
   Counter& verified_bytes;
   Counter& damaged_blocks;
   Counter& sealed_files;

@@ -71,8 +71,8 @@ void forget_synced(Writing& writing, const Plan& plan) {
 
 Result<CommitTicket> commit_plan(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, const Plan& plan,
                                  std::uint64_t unused) {
-  const std::shared_lock tree_lock(volume.tree_lock);
-  const NodeLocks locks({node});
+  STOA_TRY(tree_lock, share_by(volume.tree_lock, ctx.deadline));
+  STOA_TRY(locks, NodeLocks::take(ctx, {node}));
   if (node->deleted) return CommitTicket{};
   Writing* const writing = node->writing.get();
   if (writing != nullptr) forget_synced(*writing, plan);
@@ -95,7 +95,7 @@ Result<CommitTicket> commit_plan(VolumeContext& volume, const OpContext& ctx, co
       plan.replaces_inline && std::ranges::any_of(taken, [](const Extent& extent) { return extent.file_offset == 0; });
   if (drop_inline) {
     stage_no_inline(txn, next.id);
-    next.flags &= static_cast<std::uint8_t>(~kContentInline);
+    next.flags &= ~kContentInline;
   }
   if (!next.layout.empty()) {
     const std::uint64_t estimate = estimate_allocated(next.layout, next.size);
@@ -116,8 +116,8 @@ Result<CommitTicket> commit_plan(VolumeContext& volume, const OpContext& ctx, co
     writer.protocol = ctx.protocol;
     writer.client = ctx.client;
   }
-  txn.note({.kind = ChangeKind::kContent, .id = next.id, .type = FileType::kRegular}, writer);
-  txn.put_inode(node, std::move(next), Seen::kNo);
+  STOA_CHECK_OK(txn.note_change(node, {.kind = ChangeKind::kContent, .type = FileType::kRegular}, writer));
+  txn.put_inode(node, std::move(next), Visible::kNo);
   STOA_TRY(ticket, txn.commit());
   sums.committed(ticket);
   if (has_extents) node->marked_open = true;

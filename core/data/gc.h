@@ -1,4 +1,4 @@
-// Background work on data: adoption at start, the gc queue, lazy attributes, checksums of quiet files, scrubbing.
+// Background work on data: the gc queue, lazy attributes, checksums of quiet files, scrubbing.
 #pragma once
 
 #include "core/txn/volume_context.h"
@@ -6,12 +6,8 @@
 
 namespace stoa::core {
 
-// At start: tells the blob store which blobs are in use or wait in the gc queue; everything else is free again.
-Status adopt_blobs(VolumeContext& volume);
-// The same for a volume that is only verified: what can be read is told, and nothing is freed.
-void adopt_readable(VolumeContext& volume);
 // With a pace, each of these gives way to requests, and ends early when it is stopped; without, it goes as fast as it
-// can. Frees every blob of the gc queue that nobody uses any more. Blocks for the disk.
+// can. Frees every blob of the gc queue that nobody uses any more; none before adoption is over. Blocks for the disk.
 Status collect_garbage(VolumeContext& volume, qos::BackgroundThrottle* pace = nullptr);
 // Syncs and commits what was written without a promise of durability. Applied; durable with the next sync of the store.
 // Does not end early.

@@ -11,8 +11,8 @@
 
 namespace stoa::core {
 
-std::int64_t sum_clock_ns() {
-  return std::chrono::steady_clock::now().time_since_epoch().count();
+std::int64_t sum_clock_ns(const VolumeContext& volume) {
+  return volume.time.steady().time_since_epoch().count();
 }
 
 std::uint64_t LiveRow::storable(std::uint64_t synced) const {
@@ -75,7 +75,7 @@ void fill(LiveRow& row, const std::optional<SumRow>& found, const LiveSums::Orig
 
 }  // namespace
 
-Result<LiveRowRef> LiveSums::find(KvStore& kv, BlobId blob, std::uint64_t number, const Origin& origin) {
+Result<LiveRowRef> LiveSums::find(KvReader& kv, BlobId blob, std::uint64_t number, const Origin& origin) {
   const Key key{blob, number};
   Shard& shard = shard_of(key);
   LiveRowRef row;
@@ -262,7 +262,7 @@ Status store_sums(VolumeContext& volume, LiveRow& row) {
 }
 
 Status store_quiet_sums(VolumeContext& volume, bool all) {
-  const std::int64_t now = sum_clock_ns();
+  const std::int64_t now = sum_clock_ns(volume);
   Status result;
   for (const LiveRowRef& row : volume.data->sums.take_waiting()) {
     const std::lock_guard lock(row->mutex);

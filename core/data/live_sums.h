@@ -77,7 +77,7 @@ class LiveSums {
     bool fresh = false;
     std::uint64_t content_end = 0;
   };
-  Result<LiveRowRef> find(KvStore& kv, BlobId blob, std::uint64_t number, const Origin& origin);
+  Result<LiveRowRef> find(KvReader& kv, BlobId blob, std::uint64_t number, const Origin& origin);
   LiveRowRef peek(BlobId blob, std::uint64_t number);
   // The blob is freed: nothing of it is stored from now on.
   void forget(BlobId blob, std::uint64_t capacity);
@@ -148,6 +148,6 @@ Status store_sums(VolumeContext& volume, LiveRow& row);
 // Stores what waits for quiet and has it; `all`: whatever is synced. Applied, not durable.
 Status store_quiet_sums(VolumeContext& volume, bool all);
 
-std::int64_t sum_clock_ns();
+std::int64_t sum_clock_ns(const VolumeContext& volume);
 
 }  // namespace stoa::core

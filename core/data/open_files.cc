@@ -18,7 +18,7 @@ Status recover_open_files(VolumeContext& volume) {
   std::vector<BlobId> punched;
   std::set<BlobId> cut;
   std::uint64_t files = 0;
-  const Timestamp now = wall_now();
+  const Timestamp now = volume.time.wall();
   for (; it->valid(); it->next()) {
     const FileId id = keys::open_file_of(it->key());
     auto inode = load_inode(volume.kv, id);

@@ -45,14 +45,14 @@ Result<Part> snapshot(VolumeContext& volume, const OpContext& ctx, const Node& n
 
 // From now on neither file writes these bytes in place.
 Status mark_shared(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, const ConcatenatePart& wanted) {
-  const std::shared_lock tree_lock(volume.tree_lock);
-  const NodeLocks locks({node});
+  STOA_TRY(tree_lock, share_by(volume.tree_lock, ctx.deadline));
+  STOA_TRY(locks, NodeLocks::take(ctx, {node}));
   STOA_TRY(length, part_length(ctx, *node, wanted, true));
   Inode next = node->record;
   share_range(next.layout, wanted.offset, length);
   if (next.layout == node->record.layout) return {};
   MetaTxn txn(volume, ctx);
-  txn.put_inode(node, std::move(next), Seen::kNo);
+  txn.put_inode(node, std::move(next), Visible::kNo);
   STOA_CHECK_OK(txn.commit());
   return {};
 }
@@ -104,7 +104,7 @@ void share_range(Layout& layout, std::uint64_t offset, std::uint64_t length) {
 Result<Part> take_part(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, const ConcatenatePart& wanted,
                        bool stays) {
   // Nobody is in the file while it is flushed, marked and looked at.
-  const std::lock_guard gate(node->data_gate);
+  STOA_TRY(gate, lock_by(node->data_gate, ctx.deadline));
   STOA_CHECK_OK(flush_file(volume, ctx, node));
   if (stays) STOA_CHECK_OK(mark_shared(volume, ctx, node, wanted));
   const std::shared_lock lock(node->lock);

@@ -19,15 +19,15 @@ constexpr std::uint64_t kCopyBytes = 1u << 20;  // what a write to shared bytes 
 // do.
 template <class Stage>
 Status change_record(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, Stage stage) {
-  const std::shared_lock tree_lock(volume.tree_lock);
-  const NodeLocks locks({node});
+  STOA_TRY(tree_lock, share_by(volume.tree_lock, ctx.deadline));
+  STOA_TRY(locks, NodeLocks::take(ctx, {node}));
   STOA_CHECK_OK(require_regular(*node));
   MetaTxn txn(volume, ctx);
   Inode next = node->record;
   STOA_TRY(wanted, stage(txn, next));
   if (!wanted) return {};
   txn.records().mark_open(next.id);
-  txn.put_inode(node, std::move(next), Seen::kNo);
+  txn.put_inode(node, std::move(next), Visible::kNo);
   STOA_CHECK_OK(txn.commit());
   node->marked_open = true;
   return {};
@@ -183,7 +183,7 @@ Status prepare_locked(VolumeContext& volume, const OpContext& ctx, const NodeRef
 
 Status prepare_write(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, std::uint64_t offset,
                      std::uint64_t length) {
-  const std::lock_guard gate(node->data_gate);
+  STOA_TRY(gate, lock_by(node->data_gate, ctx.deadline));
   STOA_CHECK_OK(prepare_locked(volume, ctx, node, offset, length));
   return lengthen_last(volume, ctx, node, offset + length - 1);
 }

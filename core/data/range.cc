@@ -1,7 +1,6 @@
 #include "core/access/access.h"
 #include "core/data/content.h"
 #include "core/data/data_state.h"
-#include "core/data/file_io.h"
 #include "core/data/file_view.h"
 #include "core/data/flush.h"
 #include "core/data/placement.h"
@@ -10,6 +9,7 @@
 #include "core/data/zero.h"
 #include "core/txn/in_bin.h"
 #include "core/txn/meta_txn.h"
+#include "core/txn/operations.h"
 #include "core/txn/reach.h"
 
 namespace stoa::core {
@@ -26,7 +26,7 @@ template <class Stage>
 Result<RangeReply> change_range(VolumeContext& volume, const OpContext& ctx, const NodeRef& node,
                                 const RangeRequest& req, Stage stage) {
   return run_mutation(volume, ctx, [&](CommitTicket& ticket) -> Result<RangeReply> {
-    const NodeLocks locks({node});
+    STOA_TRY(locks, NodeLocks::take(ctx, {node}));
     STOA_CHECK_OK(require_writable_file(ctx, *node, req.offset));
     STOA_CHECK_OK(require_content_outside_bin(volume, ctx, *node));
     MetaTxn txn(volume, ctx);
@@ -38,7 +38,7 @@ Result<RangeReply> change_range(VolumeContext& volume, const OpContext& ctx, con
     next.mode = mode_after_write(ctx, next.mode);
     reply.attr = next.attributes();
     txn.put_inode(node, std::move(next));
-    txn.note({.kind = ChangeKind::kContent, .id = node->id});
+    STOA_CHECK_OK(txn.note_change(node, {.kind = ChangeKind::kContent}));
     STOA_TRY(committed, txn.commit());
     ticket = committed;
     return reply;
@@ -47,8 +47,8 @@ Result<RangeReply> change_range(VolumeContext& volume, const OpContext& ctx, con
 
 Status check_file(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, std::uint64_t offset) {
   if (ctx.read_only) return fail(Errc::kReadOnly);
-  const std::shared_lock chain(volume.tree_lock);
-  const std::shared_lock lock(node->lock);
+  STOA_TRY(chain, share_by(volume.tree_lock, ctx.deadline));
+  STOA_TRY(lock, share_by(node->lock, ctx.deadline));
   STOA_CHECK_OK(require_writable_file(ctx, *node, offset));
   return require_content_outside_bin(volume, ctx, *node);
 }
@@ -71,7 +71,7 @@ Result<RangeReply> allocate(VolumeContext& volume, const OpContext& ctx, const R
   if (req.length == 0) return fail(Errc::kInvalid);
   STOA_TRY(node, reach(volume, ctx, req.id));
   STOA_CHECK_OK(check_file(volume, ctx, node, req.offset));
-  const std::lock_guard gate(node->data_gate);
+  STOA_TRY(gate, lock_by(node->data_gate, ctx.deadline));
   STOA_CHECK_OK(volume.state.before_io(ctx, req.id, req.offset, req.length, true));
   STOA_CHECK_OK(volume.state.before_mutate(ctx, std::span(&req.id, 1)));
   STOA_CHECK_OK(prepare_locked(volume, ctx, node, req.offset, req.length));
@@ -140,7 +140,7 @@ Result<RangeReply> punch(VolumeContext& volume, const OpContext& ctx, const Rang
   if (req.offset > kFileBytesMax || req.length > kFileBytesMax - req.offset) return fail(Errc::kFileTooBig);
   STOA_TRY(node, reach(volume, ctx, req.id));
   STOA_CHECK_OK(check_file(volume, ctx, node, req.offset));
-  const std::lock_guard gate(node->data_gate);
+  STOA_TRY(gate, lock_by(node->data_gate, ctx.deadline));
   STOA_CHECK_OK(volume.state.before_io(ctx, req.id, req.offset, req.length, true));
   STOA_CHECK_OK(volume.state.before_mutate(ctx, std::span(&req.id, 1)));
   STOA_CHECK_OK(flush_file(volume, ctx, node));
@@ -196,9 +196,9 @@ Result<RangeReply> punch(VolumeContext& volume, const OpContext& ctx, const Rang
   });
 }
 
-Result<SeekReply> seek(VolumeContext& volume, const OpContext& ctx, const SeekRequest& req) {
+Result<SeekReply> seek(const VolumeView& volume, const OpContext& ctx, const SeekRequest& req) {
   STOA_TRY(node, reach(volume, ctx, req.id));
-  const std::shared_lock gate(node->data_gate);
+  STOA_TRY(gate, share_by(node->data_gate, ctx.deadline));
   std::vector<Piece> pieces;
   std::uint64_t size = 0;
   bool is_inline = false;

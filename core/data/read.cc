@@ -3,9 +3,9 @@
 #include "core/access/access.h"
 #include "core/data/content.h"
 #include "core/data/data_state.h"
-#include "core/data/file_io.h"
 #include "core/data/file_view.h"
 #include "core/data/verify.h"
+#include "core/txn/operations.h"
 #include "core/txn/reach.h"
 
 namespace stoa::core {
@@ -26,7 +26,7 @@ struct Snapshot {
   BlobPins::Hold hold;                          // until the bytes have left
 };
 
-Result<Snapshot> snapshot(VolumeContext& volume, const OpContext& ctx, const Node& node, std::uint64_t offset,
+Result<Snapshot> snapshot(const VolumeView& volume, const OpContext& ctx, const Node& node, std::uint64_t offset,
                           std::uint64_t wanted) {
   STOA_CHECK_OK(require_regular(node));
   STOA_CHECK_OK(require_read(ctx, node.record));
@@ -56,7 +56,7 @@ Result<Snapshot> snapshot(VolumeContext& volume, const OpContext& ctx, const Nod
 // What the store still has in memory, and the rest, which is compared with its checksums: what never came back from the
 // disk need not be. Of no more than a usual READ: who is slow to take a large object would keep all this memory
 // meanwhile.
-Status find_written(VolumeContext& volume, FileId id, Snapshot& p) {
+Status find_written(const VolumeView& volume, FileId id, Snapshot& p) {
   p.written.resize(p.pieces.size());
   if (p.length > kWrittenReadBytesMax) return verify_pieces(volume, id, p.pieces);
   for (std::size_t i = 0; i < p.pieces.size(); ++i) {
@@ -75,10 +75,10 @@ std::string_view inline_part(const Snapshot& p, std::uint64_t offset) {
 
 // What readers wait for, and in which order, is the same for both forms of a read.
 template <class Deliver>
-auto with_snapshot(VolumeContext& volume, const OpContext& ctx, FileId id, std::uint64_t offset, std::uint64_t wanted,
-                   Deliver deliver) -> decltype(deliver(std::declval<Snapshot&>())) {
+auto with_snapshot(const VolumeView& volume, const OpContext& ctx, FileId id, std::uint64_t offset,
+                   std::uint64_t wanted, Deliver deliver) -> decltype(deliver(std::declval<Snapshot&>())) {
   STOA_TRY(node, reach(volume, ctx, id));
-  const std::shared_lock gate(node->data_gate);
+  STOA_TRY(gate, share_by(node->data_gate, ctx.deadline));
   auto p = [&] {
     const std::shared_lock lock(node->lock);
     return snapshot(volume, ctx, *node, offset, wanted);
@@ -95,7 +95,7 @@ std::span<const std::byte> zeros() {
 
 }  // namespace
 
-Result<ReadReply> read(VolumeContext& volume, const OpContext& ctx, const ReadRequest& req) {
+Result<ReadReply> read(const VolumeView& volume, const OpContext& ctx, const ReadRequest& req) {
   return with_snapshot(volume, ctx, req.id, req.offset, req.into.size(), [&](Snapshot& p) -> Result<ReadReply> {
     const auto into = req.into.first(p.length);
     if (p.is_inline) {
@@ -120,7 +120,7 @@ Result<ReadReply> read(VolumeContext& volume, const OpContext& ctx, const ReadRe
   });
 }
 
-Result<ReadSlicesReply> read_slices(VolumeContext& volume, const OpContext& ctx, const ReadSlicesRequest& req) {
+Result<ReadSlicesReply> read_slices(const VolumeView& volume, const OpContext& ctx, const ReadSlicesRequest& req) {
   return with_snapshot(volume, ctx, req.id, req.offset, req.length, [&](Snapshot& p) -> Result<ReadSlicesReply> {
     ReadSlicesReply reply{{}, p.length, p.end_of_file, p.attr};
     if (p.is_inline) {

@@ -10,7 +10,7 @@
 #include "core/data/verify.h"
 #include "core/kv/keys.h"
 #include "core/txn/meta_txn.h"
-#include "core/txn/path_of.h"
+#include "core/txn/operations.h"
 #include "core/txn/reach.h"
 #include "core/txn/record_changes.h"
 
@@ -147,13 +147,13 @@ Status seal_file(VolumeContext& volume, FileId id, Reading& reading, Timestamp n
   if (!gate.owns_lock()) return {};
   const OpContext ctx;
   const std::shared_lock tree_lock(volume.tree_lock);
-  const NodeLocks locks({*node});
+  STOA_TRY(locks, NodeLocks::take(ctx, {*node}));
   if ((*node)->deleted || (*node)->writing != nullptr || (*node)->record.data_version != version) return {};
   MetaTxn txn(volume, ctx);
   Inode next = (*node)->record;
   if (!used.empty()) next.flags |= kChecksummed;
   txn.records().remove_open_mark(id);
-  txn.put_inode(*node, std::move(next), Seen::kNo);
+  txn.put_inode(*node, std::move(next), Visible::kNo);
   STOA_CHECK_OK(txn.commit());
   (*node)->marked_open = false;
   volume.data->sealed_files.add();
@@ -180,7 +180,7 @@ Status seal_quiet_files(VolumeContext& volume, std::int64_t quiet_ns, qos::Backg
     }
     for (const FileId id : files) {
       if (reading.stopped()) break;
-      if (const Status sealed = seal_file(volume, id, reading, wall_now(), quiet_ns); !sealed) {
+      if (const Status sealed = seal_file(volume, id, reading, volume.time.wall(), quiet_ns); !sealed) {
         log_warning("data", "checksums of a file could not be recorded",
                     {{"inode", static_cast<std::uint64_t>(id)}, {"error", describe(sealed.error())}});
       }

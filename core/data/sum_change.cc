@@ -54,7 +54,7 @@ void HeldBlocks::release() {
   row_->changed.notify_all();
 }
 
-Result<std::vector<std::byte>> read_verified(VolumeContext& volume, LiveRow& row, std::size_t block) {
+Result<std::vector<std::byte>> read_verified(const VolumeView& volume, LiveRow& row, std::size_t block) {
   std::vector<std::byte> bytes(row.lengths[block]);
   STOA_CHECK_OK(volume.blobs.read(row.blob, row.begin() + block * kSumBlockBytes, bytes));
   volume.data->verified_bytes.add(bytes.size());
@@ -64,7 +64,7 @@ Result<std::vector<std::byte>> read_verified(VolumeContext& volume, LiveRow& row
   return bytes;
 }
 
-Status verify_stored_part(VolumeContext& volume, LiveRow& row, std::size_t block) {
+Status verify_stored_part(const VolumeView& volume, LiveRow& row, std::size_t block) {
   {
     const std::lock_guard lock(row.mutex);
     if ((row.stored & bit_of(block)) == 0) return {};
@@ -148,7 +148,7 @@ Status SumChange::hold(std::span<const SumRange> ranges) {
   for (std::size_t i = 0; i < held_.size(); ++i) {
     LiveRow& row = held_[i].row();
     const std::lock_guard lock(row.mutex);
-    row.touched_at = sum_clock_ns();
+    row.touched_at = sum_clock_ns(volume_);
     for (Part& part : parts_) {
       if (part.held != i) continue;
       if (part.overwrites) row.overwriting |= bit_of(part.block);
@@ -219,7 +219,7 @@ Status SumChange::sum(ConstBuffers data) {
 
 // Durable before the first byte changes: else a crash would leave sums of other bytes.
 Status SumChange::take_from_store() {
-  const std::int64_t now = sum_clock_ns();
+  const std::int64_t now = sum_clock_ns(volume_);
   CommitTicket newest{};
   for (const std::size_t i : order_) {
     const LiveRowRef& row = held_[i].ref();
@@ -287,7 +287,7 @@ void SumChange::publish(Writing& writing, std::uint64_t write) {
       row.known |= held_[i].blocks();
       row.trusted |= held_[i].blocks();
       row.unsynced |= held_[i].blocks();
-      row.touched_at = sum_clock_ns();
+      row.touched_at = sum_clock_ns(volume_);
       volume_.data->verified.forget(row.blob, row.number, held_[i].blocks());
     }
     if (std::ranges::find(writing.rows, held_[i].ref()) == writing.rows.end()) writing.rows.push_back(held_[i].ref());

@@ -40,10 +40,10 @@ class HeldBlocks {
 };
 
 // Reads the covered bytes of a held block whose sum is known, and compares. kCorrupt: they differ.
-Result<std::vector<std::byte>> read_verified(VolumeContext& volume, LiveRow& row, std::size_t block);
+Result<std::vector<std::byte>> read_verified(const VolumeView& volume, LiveRow& row, std::size_t block);
 
 // Of a held block whose sum is not known in memory, the store may know that of its first bytes. kCorrupt: they differ.
-Status verify_stored_part(VolumeContext& volume, LiveRow& row, std::size_t block);
+Status verify_stored_part(const VolumeView& volume, LiveRow& row, std::size_t block);
 
 class SumChange {
  public:

@@ -44,7 +44,7 @@ Status stage_truncate(VolumeContext& volume, MetaTxn& txn, const NodeRef& node, 
     STOA_TRY(bytes, load_inline(volume, next.id));
     if (size == 0) {
       stage_no_inline(txn, next.id);
-      next.flags &= static_cast<std::uint8_t>(~kContentInline);
+      next.flags &= ~kContentInline;
     } else if (size < bytes.size()) {
       stage_inline(txn, next.id, std::string_view(bytes).substr(0, size));
     }
@@ -52,7 +52,7 @@ Status stage_truncate(VolumeContext& volume, MetaTxn& txn, const NodeRef& node, 
   } else if (size < next.size) {
     const Layout::Cut cut = next.layout.cut(size, kFileBytesMax - size);
     stage_changes(txn, cut.changes);
-    if (next.layout.empty()) next.flags &= static_cast<std::uint8_t>(~kChecksummed);
+    if (next.layout.empty()) next.flags &= ~kChecksummed;
     next.allocated = std::min(next.allocated, estimate_allocated(next.layout, size));
   }
   next.size = size;

@@ -4,6 +4,7 @@
 
 #include "core/data/data_state.h"
 #include "core/data/placement.h"
+#include "core/txn/operations.h"
 
 namespace stoa::core {
 
@@ -193,14 +194,15 @@ Status upload_write(VolumeContext& volume, const OpContext&, const UploadWriteRe
   return {};
 }
 
-void upload_discard(VolumeContext& volume, UploadId id) {
-  const auto upload = find(volume, id);
-  if (!upload) return;
-  upload_consumed(volume, id);
+Status upload_discard(VolumeContext& volume, const OpContext&, const UploadDiscardRequest& req) {
+  const auto upload = find(volume, req.upload);
+  if (!upload) return {};
+  upload_consumed(volume, req.upload);
   const std::lock_guard lock((*upload)->mutex);
   (*upload)->sealed = true;
   for (const BlobId blob : blobs_of(**upload)) volume.in_flight.abandon(blob);
   (*upload)->layout = {};
+  return {};
 }
 
 Result<StagedContent> upload_seal(VolumeContext& volume, UploadId id) {

@@ -5,10 +5,6 @@
 
 namespace stoa::core {
 
-Result<UploadId> upload_begin(VolumeContext& volume, const OpContext& ctx, const UploadBeginRequest& req);
-Status upload_write(VolumeContext& volume, const OpContext& ctx, const UploadWriteRequest& req);
-void upload_discard(VolumeContext& volume, UploadId upload);
-
 // Writes out and syncs what is buffered; the upload takes no more bytes. Calling again gives the same content.
 Result<StagedContent> upload_seal(VolumeContext& volume, UploadId upload);
 // The content has become an object's: forgets the upload without freeing its blobs.

@@ -20,7 +20,7 @@ struct Sums {
   std::array<std::uint32_t, kSumRowBlocks> lengths{};
 };
 
-Result<Sums> load_sums(VolumeContext& volume, BlobId blob, std::uint64_t row_number, std::uint64_t wanted) {
+Result<Sums> load_sums(const VolumeView& volume, BlobId blob, std::uint64_t row_number, std::uint64_t wanted) {
   Sums found;
   if (const LiveRowRef live = volume.data->sums.peek(blob, row_number); live != nullptr) {
     std::unique_lock lock(live->mutex);
@@ -45,7 +45,7 @@ Result<Sums> load_sums(VolumeContext& volume, BlobId blob, std::uint64_t row_num
 }
 
 // Whether the stored bytes of the block are not what they should be. Its sum may have changed since somebody looked.
-Result<bool> is_damaged(VolumeContext& volume, BlobId blob, std::uint64_t row_number, std::uint64_t block) {
+Result<bool> is_damaged(const VolumeView& volume, BlobId blob, std::uint64_t row_number, std::uint64_t block) {
   const std::uint64_t bit = std::uint64_t{1} << block;
   const auto live_row = [&] {
     LiveRowRef live = volume.data->sums.peek(blob, row_number);
@@ -84,7 +84,7 @@ Result<bool> is_damaged(VolumeContext& volume, BlobId blob, std::uint64_t row_nu
   }
 }
 
-Status verify_row(VolumeContext& volume, FileId id, const Piece& piece, std::uint64_t row_number, bool again) {
+Status verify_row(const VolumeView& volume, FileId id, const Piece& piece, std::uint64_t row_number, bool again) {
   const std::uint64_t row_begin = row_number * kSumRowBytes;
   const std::uint64_t from = std::max(piece.blob_offset, row_begin);
   const std::uint64_t to = std::min(piece.blob_offset + piece.length, row_begin + kSumRowBytes);
@@ -125,7 +125,7 @@ Status verify_row(VolumeContext& volume, FileId id, const Piece& piece, std::uin
   return result;
 }
 
-Status verify(VolumeContext& volume, FileId id, std::span<const Piece> pieces, bool again) {
+Status verify(const VolumeView& volume, FileId id, std::span<const Piece> pieces, bool again) {
   Status result;
   for (const Piece& piece : pieces) {
     if (piece.hole()) continue;
@@ -142,11 +142,11 @@ Status verify(VolumeContext& volume, FileId id, std::span<const Piece> pieces, b
 
 }  // namespace
 
-Status verify_pieces(VolumeContext& volume, FileId id, std::span<const Piece> pieces) {
+Status verify_pieces(const VolumeView& volume, FileId id, std::span<const Piece> pieces) {
   return verify(volume, id, pieces, false);
 }
 
-bool verify_file(VolumeContext& volume, const NodeRef& node, const std::function<bool(std::uint64_t bytes)>& go_on) {
+bool verify_file(const VolumeView& volume, const NodeRef& node, const std::function<bool(std::uint64_t bytes)>& go_on) {
   bool sound = true;
   bool more = true;
   for (std::uint64_t at = 0; more; at += kSumRowBytes) {
@@ -177,7 +177,7 @@ bool verify_file(VolumeContext& volume, const NodeRef& node, const std::function
   return sound;
 }
 
-void report_damage(VolumeContext& volume, FileId id, std::uint64_t offset, std::uint64_t length) {
+void report_damage(const VolumeView& volume, FileId id, std::uint64_t offset, std::uint64_t length) {
   volume.data->damaged_blocks.add();
   if (!volume.data->add_damage({id, offset, length})) return;
   log_error("data", "stored bytes do not match their checksum",

@@ -11,14 +11,14 @@ namespace stoa::core {
 
 // The blocks under these pieces of file `id` match their checksums, where they are recorded; those that were verified
 // since the start are not read again. kCorrupt: they do not, which is remembered as damage of the file.
-Status verify_pieces(VolumeContext& volume, FileId id, std::span<const Piece> pieces);
+Status verify_pieces(const VolumeView& volume, FileId id, std::span<const Piece> pieces);
 
 // Reads and compares all of the file as it is now, whatever is known of it, in steps: a huge file needs no huge list,
 // and writers get their turn. `go_on` hears of the bytes that were read, and ends the walk with false. False: some
 // bytes do not match or cannot be read, which is remembered as damage of the file.
-bool verify_file(VolumeContext& volume, const NodeRef& node, const std::function<bool(std::uint64_t bytes)>& go_on);
+bool verify_file(const VolumeView& volume, const NodeRef& node, const std::function<bool(std::uint64_t bytes)>& go_on);
 
 // One block was found not to match; says so once in the log.
-void report_damage(VolumeContext& volume, FileId id, std::uint64_t offset, std::uint64_t length);
+void report_damage(const VolumeView& volume, FileId id, std::uint64_t offset, std::uint64_t length);
 
 }  // namespace stoa::core

@@ -1,7 +1,6 @@
 #include "core/access/access.h"
 #include "core/data/content.h"
 #include "core/data/data_state.h"
-#include "core/data/file_io.h"
 #include "core/data/file_view.h"
 #include "core/data/flush.h"
 #include "core/data/growth.h"
@@ -10,6 +9,7 @@
 #include "core/data/sum_change.h"
 #include "core/txn/in_bin.h"
 #include "core/txn/meta_txn.h"
+#include "core/txn/operations.h"
 #include "core/txn/reach.h"
 
 namespace stoa::core {
@@ -56,7 +56,7 @@ class BlobWrite {
       ctx_.pending->add_written(node_->id);
     } else if (ctx_.durability == Durability::kDurable || flush_now_) {
       STOA_TRY(ticket, flush_file(volume_, ctx_, node_));
-      STOA_CHECK_OK(settle(volume_, ctx_, ticket));
+      STOA_CHECK_OK(sync_or_defer(volume_, ctx_, ticket));
     }
     return reply;
   }
@@ -174,7 +174,7 @@ class BlobWrite {
         writing.unsynced.push_back({piece.blob, node_->writes});
       }
     }
-    const Timestamp now = wall_now();
+    const Timestamp now = volume_.time.wall();
     advance_version(node_->record, now);
     node_->record.touch_content(now);
     node_->record.mode = mode_after_write(ctx_, node_->record.mode);
@@ -229,7 +229,7 @@ Result<WriteReply> write_inline(VolumeContext& volume, const OpContext& ctx, con
   next.mode = mode_after_write(ctx, next.mode);
   reply.attr = next.attributes();
   txn.put_inode(node, std::move(next));
-  txn.note({.kind = ChangeKind::kContent, .id = node->id});
+  STOA_CHECK_OK(txn.note_change(node, {.kind = ChangeKind::kContent}));
   STOA_TRY(committed, txn.commit());
   ticket = committed;
   return reply;
@@ -243,15 +243,19 @@ struct Attempt {
 
 Attempt attempt_write(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, const WriteRequest& req,
                       std::uint64_t length) {
-  const std::shared_lock gate(node->data_gate);
   Attempt attempt;
+  const auto gate = share_by(node->data_gate, ctx.deadline);
+  if (!gate) {
+    attempt.reply = fail(gate.error());
+    return attempt;
+  }
   BlobWrite blob_write(volume, ctx, node, req, length);
   CommitTicket ticket{};
   bool to_blobs = false;
   {
-    const std::shared_lock tree_lock(volume.tree_lock);
-    const NodeLocks locks({node});
     const auto begin = [&]() -> Result<WriteReply> {
+      STOA_TRY(tree_lock, share_by(volume.tree_lock, ctx.deadline));
+      STOA_TRY(locks, NodeLocks::take(ctx, {node}));
       STOA_CHECK_OK(require_regular(*node));
       STOA_CHECK_OK(require_write(ctx, node->record, req.offset));
       STOA_CHECK_OK(require_content_outside_bin(volume, ctx, *node));
@@ -277,7 +281,7 @@ Attempt attempt_write(VolumeContext& volume, const OpContext& ctx, const NodeRef
     attempt.reply = blob_write.run();
     attempt.clean_tail = blob_write.dirty_tail();
   } else if (static_cast<std::uint64_t>(ticket) != 0) {
-    if (const Status settled = settle(volume, ctx, ticket); !settled) attempt.reply = fail(settled.error());
+    if (const Status settled = sync_or_defer(volume, ctx, ticket); !settled) attempt.reply = fail(settled.error());
   }
   return attempt;
 }
@@ -331,7 +335,7 @@ Result<CommitReply> commit(VolumeContext& volume, const OpContext& ctx, const Co
     ctx.pending->add_written(req.id);
   } else {
     STOA_TRY(ticket, flush_file(volume, ctx, node));
-    STOA_CHECK_OK(volume.committer.wait_durable(ticket));
+    STOA_CHECK_OK(volume.committer.wait_durable(ticket, ctx.durable_by));
   }
   const std::shared_lock lock(node->lock);
   reply.attr = node->record.attributes();

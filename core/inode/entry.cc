@@ -1,5 +1,6 @@
 #include "core/inode/entry.h"
 
+#include "base/assert.h"
 #include "core/kv/codec.h"
 
 namespace stoa::core {
@@ -8,6 +9,8 @@ constexpr std::uint8_t kEntryVersion = 1;
 }
 
 std::string EntryRecord::encode() const {
+  STOA_ASSERT(exists());
+  STOA_ASSERT(cookie >= 3);  // 1 and 2 are "." and ".."
   Encoder out;
   out.put(id).put(type).put(flags).put_varint(cookie);
   return seal(kEntryVersion, kEntryVersion, out.bytes());
@@ -25,6 +28,7 @@ Result<EntryRecord> EntryRecord::decode(std::string_view value) {
 }
 
 std::string CookieRecord::encode() const {
+  STOA_ASSERT(id != kNoFile);
   Encoder out;
   out.put(id).put(type).put(flags).put_string(name);
   return seal(kEntryVersion, kEntryVersion, out.bytes());

@@ -1,12 +1,10 @@
 #include "core/inode/inode.h"
 
+#include "base/assert.h"
+
 namespace stoa::core {
 namespace {
-// Each record is written as the oldest version that can say it.
-constexpr std::uint8_t kPlain = 1;
-constexpr std::uint8_t kWithAcl = 2;  // who does not know of ACLs must not decide by the mode
-constexpr std::uint8_t kWithChargedTo = 3;
-constexpr std::uint8_t kInodeVersion = 4;  // attribute_bytes, behind charged_to, which may then be none
+constexpr std::uint8_t kInodeVersion = 1;
 constexpr std::uint64_t kSectorBytes = 512;
 }  // namespace
 
@@ -27,6 +25,7 @@ Attributes Inode::attributes() const {
   attr.mtime = mtime;
   attr.ctime = ctime;
   attr.btime = btime;
+  attr.dos = dos;
   attr.change = change;
   attr.data_version = data_version;
   return attr;
@@ -34,6 +33,7 @@ Attributes Inode::attributes() const {
 
 void Inode::touch(Timestamp now) {
   // The clock may be set back; a client that compares times must still see a change.
+  STOA_ASSERT(change < UINT64_MAX);
   ctime = now > ctime ? now : Timestamp{ctime.ns + 1};
   ++change;
 }
@@ -41,23 +41,27 @@ void Inode::touch(Timestamp now) {
 void Inode::touch_content(Timestamp now) {
   touch(now);
   mtime = ctime;
+  if (type == FileType::kRegular) dos |= kDosArchive;
 }
 
 std::string Inode::encode() const {
+  STOA_ASSERT(id != kNoFile);
+  STOA_ASSERT(type != FileType{});
+  STOA_ASSERT(!is_directory() || layout.empty());
+  STOA_ASSERT(is_directory() || (target == kNoFile && charged_to == kNoFile));
+  STOA_ASSERT(!has(kIsBin) || is_directory());
+  STOA_ASSERT(acl == nullptr || has(kHasAcl));
+  STOA_ASSERT((dos & ~kAllDosAttributes) == 0);
   Encoder out;
   out.bytes().reserve(192);
   out.put(generation).put(type).put(flags).put(mode).put_varint(links).put_varint(uid).put_varint(gid);
   out.put_varint(device.major).put_varint(device.minor).put_varint(size).put_varint(allocated);
   out.put(atime.ns).put(mtime.ns).put(ctime.ns).put(btime.ns).put_varint(change).put_varint(data_version);
   out.put(create_verifier).put(home).put_varint(next_cookie).put_varint(entries);
+  out.put_varint(static_cast<std::uint64_t>(charged_to)).put_varint(attribute_bytes);
+  out.put_varint(dos).put_varint(birth_epoch).put_varint(static_cast<std::uint64_t>(target));
   layout.encode(out);
-  if (charged_to != kNoFile || attribute_bytes != 0) out.put(charged_to);
-  if (attribute_bytes != 0) out.put_varint(attribute_bytes);
-  const std::uint8_t version = attribute_bytes != 0    ? kInodeVersion
-                               : charged_to != kNoFile ? kWithChargedTo
-                               : has(kHasAcl)          ? kWithAcl
-                                                       : kPlain;
-  return seal(version, version, out.bytes());
+  return seal(kInodeVersion, kInodeVersion, out.bytes());
 }
 
 Result<Inode> Inode::decode(FileId id, std::string_view value) {
@@ -68,7 +72,7 @@ Result<Inode> Inode::decode(FileId id, std::string_view value) {
   inode.id = id;
   inode.generation = in.get<std::uint32_t>();
   inode.type = in.get<FileType>();
-  inode.flags = in.get<std::uint8_t>();
+  inode.flags = in.get<std::uint32_t>();
   inode.mode = in.get<std::uint32_t>();
   inode.links = static_cast<std::uint32_t>(in.get_varint());
   inode.uid = static_cast<std::uint32_t>(in.get_varint());
@@ -87,10 +91,15 @@ Result<Inode> Inode::decode(FileId id, std::string_view value) {
   inode.home = in.get<FileId>();
   inode.next_cookie = in.get_varint();
   inode.entries = in.get_varint();
-  if (!in.ok() || !inode.layout.decode(in)) return fail(Errc::kCorrupt, "inode record");
-  if (opened.version >= kWithChargedTo) inode.charged_to = in.get<FileId>();
-  if (opened.version >= kInodeVersion) inode.attribute_bytes = in.get_varint();
-  if (!in.ok()) return fail(Errc::kCorrupt, "inode record");
+  inode.charged_to = FileId{in.get_varint()};
+  inode.attribute_bytes = in.get_varint();
+  const std::uint64_t dos = in.get_varint();
+  inode.dos = static_cast<DosAttributes>(dos);
+  inode.birth_epoch = in.get_varint();
+  inode.target = FileId{in.get_varint()};
+  if (!in.ok() || !inode.layout.decode(in) || (dos & ~std::uint64_t{kAllDosAttributes}) != 0) {
+    return fail(Errc::kCorrupt, "inode record");
+  }
   return inode;
 }
 

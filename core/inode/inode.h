@@ -12,7 +12,7 @@
 
 namespace stoa::core {
 
-enum InodeFlags : std::uint8_t {
+enum InodeFlags : std::uint32_t {
   kContentInline = 1,  // the content (or symlink target) is in family inline
   kImpliedByKey =
       2,             // a directory that exists only because keys below it do; goes with the last of them, unless keep()
@@ -28,7 +28,7 @@ struct Inode {
   FileId id = kNoFile;
   std::uint32_t generation = 0;
   FileType type = FileType::kRegular;
-  std::uint8_t flags = 0;
+  std::uint32_t flags = 0;
   std::uint32_t mode = 0;
   std::uint32_t links = 0;
   std::uint32_t uid = 0;
@@ -43,14 +43,18 @@ struct Inode {
       0;  // of its extended attributes and its ACL, names included: they count as content does
   std::uint64_t create_verifier = 0;  // of an exclusive create; 0: none
   // A directory's parent; for other types the directory whose usage chain carries this file (that of one of its links,
-  // or where it lost one). kNoFile: the root, or a file that lost its name under a version that charged it nowhere
-  // then.
+  // or where it lost one). kNoFile: the root.
   FileId home = kNoFile;
   // Directories only.
   FileId charged_to =
       kNoFile;  // the directory of a multipart upload: where it counts, instead of in its parent; that may be gone
   std::uint64_t next_cookie = 3;  // 1 and 2 are "." and ".."
   std::uint64_t entries = 0;
+  DosAttributes dos = 0;
+  // Snapshots by epoch: the epoch of the volume when the file was made; 0 before the first snapshot.
+  std::uint64_t birth_epoch = 0;
+  // Of a directory that stands in for one of another shard: that one's id. kNoFile: the directory itself.
+  FileId target = kNoFile;
   Layout layout;
   // A record of its own in the store, here whenever the inode is that of a node: a permission check reads nothing.
   // Null: the mode decides. Changed by set_acl() only.
@@ -60,20 +64,21 @@ struct Inode {
   bool has(InodeFlags flag) const { return (flags & flag) != 0; }
   void set_acl(AclRef to) {
     acl = std::move(to);
-    flags = static_cast<std::uint8_t>(acl != nullptr ? flags | kHasAcl : flags & ~kHasAcl);
+    flags = acl != nullptr ? flags | kHasAcl : flags & ~kHasAcl;
   }
 
   Attributes attributes() const;
   BeforeAttributes before() const { return {size, mtime, ctime, change}; }
   // Somebody wants the directory for itself: it stays when the keys below it are gone.
-  void keep() { flags &= static_cast<std::uint8_t>(~kImpliedByKey); }
+  void keep() { flags &= ~kImpliedByKey; }
   // Marks a change of the object now: ctime and the change counter, which never stand still or go back.
   void touch(Timestamp now);
-  // A change of what a directory lists, or of a file's bytes: mtime as well.
+  // A change of what a directory lists, or of a file's bytes: mtime as well, and a file needs a new backup
+  // (kDosArchive).
   void touch_content(Timestamp now);
 
   std::string encode() const;
-  static Result<Inode> decode(FileId id, std::string_view value);  // kCorrupt, kNotSupported (newer writer)
+  static Result<Inode> decode(FileId id, std::string_view value);  // kCorrupt
 };
 
 }  // namespace stoa::core

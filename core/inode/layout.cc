@@ -8,7 +8,7 @@ namespace stoa::core {
 namespace {
 
 constexpr std::uint8_t kSharedFlag = 1;
-constexpr std::size_t kExtentBytesMin = 12;  // encoded: no count can be larger than the bytes allow
+constexpr std::size_t kExtentBytesMin = 13;  // encoded: no count can be larger than the bytes allow
 
 // The first extent that ends behind `offset`.
 template <class Extents>
@@ -58,6 +58,8 @@ std::vector<Piece> map_both(const Layout& a, const Layout& b, std::uint64_t offs
 }
 
 void Layout::insert(const Extent& extent) {
+  STOA_ASSERT(extent.length > 0);
+  STOA_ASSERT(extent.blob != kNoBlob);
   const auto at = first_behind(extents, extent.file_offset);
   STOA_ASSERT(at == extents.end() || at->file_offset >= extent.end());
   extents.insert(at, extent);
@@ -66,6 +68,7 @@ void Layout::insert(const Extent& extent) {
 Layout::Cut Layout::cut(std::uint64_t offset, std::uint64_t length) {
   Cut cut;
   const std::uint64_t end = offset + length;
+  STOA_ASSERT(end >= offset);
   std::vector<Extent> kept;
   kept.reserve(extents.size() + 1);
   for (const Extent& extent : extents) {
@@ -96,10 +99,11 @@ Layout::Cut Layout::cut(std::uint64_t offset, std::uint64_t length) {
 }
 
 void Layout::encode(Encoder& out) const {
+  STOA_ASSERT(extents.size() <= kExtentsMax);
   out.put_varint(extents.size());
   for (const Extent& extent : extents) {
     out.put_varint(extent.file_offset).put_varint(extent.length).put(extent.blob).put_varint(extent.blob_offset);
-    out.put(extent.shared ? kSharedFlag : std::uint8_t{0});
+    out.put(extent.shared ? kSharedFlag : std::uint8_t{0}).put_varint(extent.birth_epoch);
   }
 }
 
@@ -116,6 +120,7 @@ bool Layout::decode(Decoder& in) {
     extent.blob = in.get<BlobId>();
     extent.blob_offset = in.get_varint();
     extent.shared = (in.get<std::uint8_t>() & kSharedFlag) != 0;
+    extent.birth_epoch = in.get_varint();
     if (extent.length == 0 || extent.file_offset < end || extent.end() < extent.file_offset) return false;
     end = extent.end();
     extents.push_back(extent);

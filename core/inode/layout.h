@@ -18,7 +18,8 @@ struct Extent {
   std::uint64_t length = 0;
   BlobId blob = kNoBlob;
   std::uint64_t blob_offset = 0;
-  bool shared = false;  // other extents may name the same bytes: they are never written in place
+  bool shared = false;            // other extents may name the same bytes: they are never written in place
+  std::uint64_t birth_epoch = 0;  // snapshots by epoch: that of the volume when the extent was made
   bool operator==(const Extent&) const = default;
   std::uint64_t end() const { return file_offset + length; }
 };

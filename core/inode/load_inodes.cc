@@ -13,7 +13,7 @@ constexpr std::uint64_t kWalkedPerFileMax = 3;
 
 using Taker = std::function<Status(std::size_t, Inode)>;
 
-Status walk(KvStore& kv, std::span<const FileId> ids, std::span<const std::size_t> by_id, const Taker& take) {
+Status walk(KvReader& kv, std::span<const FileId> ids, std::span<const std::size_t> by_id, const Taker& take) {
   const FileId last = ids[by_id.back()];
   const auto it = kv.scan(Family::kInode, keys::id_key(ids[by_id.front()]), keys::behind_prefix(keys::id_key(last)));
   auto wanted = by_id.begin();
@@ -28,7 +28,7 @@ Status walk(KvStore& kv, std::span<const FileId> ids, std::span<const std::size_
   return it->status();
 }
 
-Status look_up(KvStore& kv, std::span<const FileId> ids, const Taker& take) {
+Status look_up(KvReader& kv, std::span<const FileId> ids, const Taker& take) {
   std::vector<std::string> names;
   names.reserve(ids.size());
   for (const FileId id : ids) names.push_back(keys::id_key(id));
@@ -45,7 +45,7 @@ Status look_up(KvStore& kv, std::span<const FileId> ids, const Taker& take) {
 
 }  // namespace
 
-Status load_inodes(KvStore& kv, std::span<const FileId> ids, const Taker& take) {
+Status load_inodes(KvReader& kv, std::span<const FileId> ids, const Taker& take) {
   if (ids.empty()) return {};
   std::vector<std::size_t> by_id(ids.size());
   for (std::size_t i = 0; i < by_id.size(); ++i) by_id[i] = i;

@@ -10,6 +10,6 @@
 namespace stoa::core {
 
 // `take(i, inode)` for each ids[i] that the store has, in any order. Without ACLs. kCorrupt, kIo: the store's.
-Status load_inodes(KvStore& kv, std::span<const FileId> ids, const std::function<Status(std::size_t, Inode)>& take);
+Status load_inodes(KvReader& kv, std::span<const FileId> ids, const std::function<Status(std::size_t, Inode)>& take);
 
 }  // namespace stoa::core

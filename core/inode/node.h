@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <string>
 
 #include "base/rw_lock.h"
 #include "core/api/ids.h"
@@ -70,6 +71,13 @@ struct Node {
   std::uint64_t writes = 0;
   bool marked_open = false;  // the store knows that the file is being written (core/data/open_files.h)
   CommitTicket ticket{};     // of the last commit of this record; 0: not known
+  // One of its names, so that the journal says where a change was. `parent` kNoFile: none is known
+  // (core/txn/node_name.h).
+  struct Name {
+    FileId parent = kNoFile;
+    std::string raw;
+  };
+  Name name;
 
   // The account of a directory; for other types that of the home directory (null without one: inode.h). Set while
   // loading; later under this node's lock and `loading`, so that either is enough to read it.

@@ -6,7 +6,7 @@
 
 namespace stoa::core {
 
-Result<Inode> load_inode(KvStore& kv, FileId id) {
+Result<Inode> load_inode(KvReader& kv, FileId id) {
   std::string value;
   STOA_TRY(found, kv.get(Family::kInode, keys::id_key(id), &value));
   if (!found) return fail(Errc::kStale);
@@ -247,6 +247,8 @@ NodeRef NodeCache::peek(FileId id) {
 }
 
 void NodeCache::insert(const NodeRef& node) {
+  STOA_ASSERT(node->account != nullptr);
+  STOA_ASSERT(node->record.id == node->id && !node->deleted);
   node->state.store(Node::State::kReady, std::memory_order_release);
   Shard& shard = shard_of(node->id);
   const std::lock_guard lock(shard.mutex);

@@ -18,7 +18,7 @@ namespace stoa::core {
 
 class NodeCache {
  public:
-  NodeCache(KvStore& kv, std::uint64_t nodes_max) : kv_(kv), shard_max_(nodes_max / kShards + 1) {}
+  NodeCache(KvReader& kv, std::uint64_t nodes_max) : kv_(kv), shard_max_(nodes_max / kShards + 1) {}
   // Of the ACLs of all nodes together; beyond, those that nobody uses leave the cache before others do.
   static constexpr std::size_t kAclBytesMax = 64u << 20;
 
@@ -75,7 +75,7 @@ class NodeCache {
   Result<AclRef> load_acl(FileId id);
   Result<Node::State> load(Node& node, unsigned nested);  // what it has become; kStale: no such file
 
-  KvStore& kv_;
+  KvReader& kv_;
   const std::size_t shard_max_;
   std::atomic<std::uint64_t> moves_{0};  // looked at by every request where there are flows
   // Shared with the ACLs themselves, which others may hold for longer than the cache lives.
@@ -84,6 +84,6 @@ class NodeCache {
 };
 
 // Reads one record from the store, without the ACL. kStale: no such file.
-Result<Inode> load_inode(KvStore& kv, FileId id);
+Result<Inode> load_inode(KvReader& kv, FileId id);
 
 }  // namespace stoa::core

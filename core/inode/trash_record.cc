@@ -1,5 +1,6 @@
 #include "core/inode/trash_record.h"
 
+#include "base/assert.h"
 #include "core/kv/codec.h"
 
 namespace stoa::core {
@@ -8,6 +9,7 @@ constexpr std::uint8_t kTrashVersion = 1;
 }  // namespace
 
 std::string RecycleRootRecord::encode() const {
+  STOA_ASSERT(bin != kNoFile);
   Encoder out;
   out.put(bin);
   return seal(kTrashVersion, kTrashVersion, out.bytes());
@@ -23,6 +25,7 @@ Result<RecycleRootRecord> RecycleRootRecord::decode(std::string_view value) {
 }
 
 std::string ItemRecord::encode() const {
+  STOA_ASSERT(id != kNoFile && !name.empty());
   Encoder out;
   out.put(id).put(type).put_string(name).put(parent).put_string(raw).put(base).put_string(below);
   out.put(uid).put(protocol).put_string(client).put(time.ns).put_varint(bytes);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "core/api/recycle.h"
 #include "core/inode/node_cache.h"
@@ -31,6 +32,7 @@ Result<Journal::Page> Journal::read(std::uint64_t after, std::size_t limit) {
   const auto it = kv_.scan(Family::kJournal, keys::be64(after + 1), {});
   for (; it->valid(); it->next()) {
     const std::uint64_t sequence = keys::read_be64(it->key());
+    STOA_ASSERT(sequence > page.next);
     if (sequence > newest) break;
     if (page.records.size() == limit) {
       page.more = true;
@@ -58,7 +60,7 @@ Result<Journal::Page> Journal::read(std::uint64_t after, std::size_t limit) {
 }
 
 Status Journal::append(const JournalNote& note, const OpContext& ctx) {
-  STOA_CHECK_OK(committer_.commit({.journal = {encode_note(note, ctx, wall_now())}}));
+  STOA_CHECK_OK(committer_.commit({.journal = {encode_note(note, ctx, time_.wall())}}));
   committer_.journal_tail().announce();
   return {};
 }

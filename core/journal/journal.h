@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/time_source.h"
 #include "core/commit/committer.h"
 #include "core/journal/note.h"
 #include "core/kv/kv_store.h"
@@ -25,7 +26,8 @@ struct Place {
 // Thread-safe. Readers keep their own position: the sequence of the last record that they have dealt with.
 class Journal {
  public:
-  Journal(KvStore& kv, Committer& committer) : kv_(kv), committer_(committer) {}
+  // All must outlive it.
+  Journal(KvStore& kv, Committer& committer, const TimeSource& time) : kv_(kv), committer_(committer), time_(time) {}
 
   struct Page {
     std::vector<JournalRecord> records;
@@ -61,6 +63,7 @@ class Journal {
  private:
   KvStore& kv_;  // as it is, not settled: what is durable is in it
   Committer& committer_;
+  const TimeSource& time_;
 };
 
 }  // namespace stoa::core

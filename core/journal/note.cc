@@ -2,14 +2,13 @@
 
 #include <limits>
 
+#include "base/assert.h"
 #include "core/kv/codec.h"
 
 namespace stoa::core {
 namespace {
 
-// 2: type, result, count. 3: the request. A reader of the first version skips them.
-constexpr std::uint8_t kVersion = 3;
-constexpr std::uint8_t kOldestReader = 1;
+constexpr std::uint8_t kVersion = 1;
 
 bool is_protocol(Protocol protocol) {
   return protocol <= Protocol::kNative;
@@ -81,6 +80,9 @@ std::string_view protocol_word(Protocol protocol) {
 }
 
 std::string encode_note(const JournalNote& note, const OpContext& ctx, Timestamp time) {
+  STOA_ASSERT(note.kind >= ChangeKind::kCreate && note.kind <= kLastChangeKind);
+  STOA_ASSERT(is_protocol(ctx.protocol));
+  STOA_ASSERT(note.to_parent == kNoFile || note.kind == ChangeKind::kRename);
   Encoder out;
   out.bytes().reserve(90 + note.name.size() + note.to_name.size() + ctx.client.size());
   out.put(note.kind)
@@ -96,7 +98,7 @@ std::string encode_note(const JournalNote& note, const OpContext& ctx, Timestamp
       .put_varint(note.count);
   out.put(static_cast<std::uint8_t>(ctx.request ? 1 : 0));
   if (ctx.request) out.put(ctx.request.high).put(ctx.request.low);
-  return seal(kVersion, kOldestReader, out.bytes());
+  return seal(kVersion, kVersion, out.bytes());
 }
 
 Result<JournalRecord> JournalRecord::decode(std::string_view value) {
@@ -119,23 +121,19 @@ Result<JournalRecord> JournalRecord::decode(std::string_view value) {
   record.name = std::string(in.get_string());
   record.to_name = std::string(in.get_string());
   record.client = std::string(in.get_string());
-  if (opened.version >= 2) {
-    const auto type = in.get<FileType>();
-    if (type > FileType::kFifo) return damaged();
-    if (type != FileType{}) record.type = type;
-    const std::uint64_t result = in.get_varint();
-    if (result > kErrcLast) return damaged();
-    if (result != 0) record.result = static_cast<Errc>(result);
-    record.count = in.get_varint();
-  }
-  if (opened.version >= 3) {
-    const auto has_request = in.get<std::uint8_t>();
-    if (has_request > 1) return damaged();
-    if (has_request == 1) {
-      record.request.high = in.get<std::uint64_t>();
-      record.request.low = in.get<std::uint64_t>();
-      if (!record.request) return damaged();
-    }
+  const auto type = in.get<FileType>();
+  if (type > FileType::kFifo) return damaged();
+  if (type != FileType{}) record.type = type;
+  const std::uint64_t result = in.get_varint();
+  if (result > kErrcLast) return damaged();
+  if (result != 0) record.result = static_cast<Errc>(result);
+  record.count = in.get_varint();
+  const auto has_request = in.get<std::uint8_t>();
+  if (has_request > 1) return damaged();
+  if (has_request == 1) {
+    record.request.high = in.get<std::uint64_t>();
+    record.request.low = in.get<std::uint64_t>();
+    if (!record.request) return damaged();
   }
   // Only a newer version may have more to say.
   const bool whole = in.ok() && (opened.version > kVersion || in.rest().empty());

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/assert.h"
+
 namespace stoa::core {
 
 class Encoder {
@@ -85,6 +87,9 @@ class Decoder {
 
 // The envelope around a value: version u8, oldest reader u8, size u32 of what follows.
 inline std::string seal(std::uint8_t version, std::uint8_t oldest_reader, std::string_view body) {
+  STOA_ASSERT(version > 0);
+  STOA_ASSERT(oldest_reader > 0 && oldest_reader <= version);
+  STOA_ASSERT(body.size() <= UINT32_MAX);
   Encoder out;
   out.bytes().reserve(body.size() + 6);
   out.put(version).put(oldest_reader).put(static_cast<std::uint32_t>(body.size()));

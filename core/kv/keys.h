@@ -4,6 +4,8 @@
 //   inline   id                         -> content bytes and their crc32c
 //   entry    parent, name[/]            -> EntryRecord (core/inode/entry.h); a directory's name carries a trailing '/'
 //   cookie   parent, cookie             -> CookieRecord
+//   fold     parent, folded name, NUL, name[/] -> nothing; of names that are not their own folding
+//            (core/inode/name_fold.h)
 //   link     id, parent, name[/]        -> nothing
 //   xattr    id, name                   -> value; names of protocols begin with a letter, the core's own (object meta,
 //   the ACL)
@@ -18,7 +20,7 @@
 //            written (core/usage/usage_log.h) "client", protocol u8, name    -> sealed, empty: a client that may
 //            reclaim its state (core/state/reclaim.h)
 //   journal  sequence                   -> change; the engine drops the oldest beyond its cap
-//   gc       blob id                    -> nothing: the blob is to be released
+//   gc       blob id                    -> nothing: a file ended to use the blob, which may be unused since
 //   config   text                       -> volume, exports, users, groups, flows, recycle policies, tokens, policies of
 //   audit trash    "a", directory id          -> RecycleRootRecord: its bin (core/inode/trash_record.h)
 //            "i", bin id, serial        -> ItemRecord: what was deleted; serials grow with time
@@ -29,6 +31,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/assert.h"
 #include "core/api/context.h"
 #include "core/api/ids.h"
 #include "core/api/requests.h"
@@ -40,6 +43,7 @@ inline void append_be64(std::string& out, std::uint64_t value) {
   for (int shift = 56; shift >= 0; shift -= 8) out += static_cast<char>(value >> shift);
 }
 inline std::uint64_t read_be64(std::string_view bytes) {
+  STOA_ASSERT(bytes.size() >= 8);
   std::uint64_t value = 0;
   for (std::size_t i = 0; i < 8; ++i) value = value << 8 | static_cast<unsigned char>(bytes[i]);
   return value;
@@ -79,7 +83,17 @@ inline std::string cookie_key(FileId dir, std::uint64_t cookie) {
   append_be64(out, cookie);
   return out;
 }
+// All names of a directory with this folding: what is behind the NUL may hold others, so compare it.
+inline std::string folds_of(FileId dir, std::string_view folded) {
+  std::string out = id_name(dir, folded);
+  out += '\0';
+  return out;
+}
+inline std::string fold_key(FileId dir, std::string_view folded, std::string_view stored) {
+  return folds_of(dir, folded).append(stored);
+}
 inline std::string link_key(FileId id, FileId parent, std::string_view stored) {
+  STOA_ASSERT(id != kNoFile && parent != kNoFile);
   std::string out = id_key(id);
   append_be64(out, static_cast<std::uint64_t>(parent));
   out.append(stored);

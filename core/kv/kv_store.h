@@ -9,7 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/error.h"
+#include "core/kv/number.h"
 
 namespace stoa::core {
 
@@ -37,37 +39,46 @@ std::string_view to_string(Family family);
 // Changes that are applied together or not at all, in order.
 class WriteBatch {
  public:
+  enum class Kind : std::uint8_t { kPut, kRemove, kAdd };
   struct Op {
     Family family;
-    bool remove;
+    Kind kind;
     std::uint32_t key_size;
     std::uint32_t value_size;
     std::size_t at;  // key, then value, in bytes_
   };
-  void put(Family family, std::string_view key, std::string_view value) { add(family, false, key, value); }
-  void remove(Family family, std::string_view key) { add(family, true, key, {}); }
+  void put(Family family, std::string_view key, std::string_view value) { append(family, Kind::kPut, key, value); }
+  void remove(Family family, std::string_view key) { append(family, Kind::kRemove, key, {}); }
+  // Adds to the value, which is a number (core/kv/number.h); without one, to zero. In family blob only.
+  void add(Family family, std::string_view key, std::int64_t delta) {
+    append(family, Kind::kAdd, key, encode_number(delta));
+  }
   void clear() {
     ops_.clear();
     bytes_.clear();
   }
   // Takes one change back.
-  void erase(std::size_t index) { ops_.erase(ops_.begin() + static_cast<std::ptrdiff_t>(index)); }
+  void erase(std::size_t index) {
+    STOA_ASSERT(index < ops_.size());
+    ops_.erase(ops_.begin() + static_cast<std::ptrdiff_t>(index));
+  }
   bool empty() const { return ops_.empty(); }
   std::span<const Op> ops() const { return ops_; }
-  std::string_view key(const Op& op) const { return std::string_view(bytes_).substr(op.at, op.key_size); }
-  std::string_view value(const Op& op) const {
-    return std::string_view(bytes_).substr(op.at + op.key_size, op.value_size);
-  }
+  std::string_view key(const Op& op) const { return {bytes_.data() + op.at, op.key_size}; }
+  std::string_view value(const Op& op) const { return {bytes_.data() + op.at + op.key_size, op.value_size}; }
   std::size_t bytes() const { return bytes_.size(); }
 
  private:
-  void add(Family family, bool remove, std::string_view key, std::string_view value) {
-    ops_.push_back({family, remove, static_cast<std::uint32_t>(key.size()), static_cast<std::uint32_t>(value.size()),
+  void append(Family family, Kind kind, std::string_view key, std::string_view value) {
+    STOA_ASSERT(!key.empty());
+    STOA_ASSERT(key.size() <= UINT32_MAX && value.size() <= UINT32_MAX);
+    ops_.push_back({family, kind, static_cast<std::uint32_t>(key.size()), static_cast<std::uint32_t>(value.size()),
                     bytes_.size()});
-    bytes_.append(key).append(value);
+    bytes_.insert(bytes_.end(), key.begin(), key.end());
+    bytes_.insert(bytes_.end(), value.begin(), value.end());
   }
   std::vector<Op> ops_;
-  std::string bytes_;
+  std::vector<char> bytes_;  // stays where it is when the batch is moved
 };
 
 // A walk over [lower, upper) of one family as of its creation. Not thread-safe.

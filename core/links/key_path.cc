@@ -8,7 +8,7 @@
 namespace stoa::core {
 namespace {
 
-Result<EntryRecord> find_directory(VolumeContext& volume, const OpContext& ctx, const NodeRef& dir,
+Result<EntryRecord> find_directory(const VolumeView& volume, const OpContext& ctx, const NodeRef& dir,
                                    std::string_view raw) {
   const std::shared_lock lock(dir->lock);
   STOA_CHECK_OK(require_directory(*dir));
@@ -29,7 +29,7 @@ Result<FileId> make_one(VolumeContext& volume, const OpContext& ctx, const NodeR
   applied.durability = Durability::kApplied;
   applied.pending = nullptr;
   return run_mutation(volume, applied, [&](CommitTicket&) -> Result<FileId> {
-    const NodeLocks locks({dir, counts_in});
+    STOA_TRY(locks, NodeLocks::take(ctx, {dir, counts_in}));
     STOA_CHECK_OK(require_directory(*dir));
     STOA_TRY(present, find_form(volume, *dir, raw, true));
     if (present.exists()) return present.id;
@@ -64,7 +64,7 @@ Status remove_implied(VolumeContext& volume, const OpContext& ctx, const NodeRef
   applied.durability = Durability::kApplied;
   applied.pending = nullptr;
   const auto removed = run_mutation(volume, applied, [&](CommitTicket&) -> Result<bool> {
-    const NodeLocks locks({parent, victim});
+    STOA_TRY(locks, NodeLocks::take(ctx, {parent, victim}));
     STOA_CHECK_OK(require_directory(*parent));
     STOA_CHECK_OK(require_directory(*victim));
     STOA_TRY(again, find_form(volume, *parent, raw, true));
@@ -105,7 +105,7 @@ std::string KeyParts::below() const {
   return path;
 }
 
-Result<NodeRef> walk_directories(VolumeContext& volume, const OpContext& ctx, FileId root,
+Result<NodeRef> walk_directories(const VolumeView& volume, const OpContext& ctx, FileId root,
                                  std::span<const std::string_view> parts) {
   STOA_TRY(dir, volume.nodes.get(root));
   for (const std::string_view raw : parts) {

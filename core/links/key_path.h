@@ -21,7 +21,7 @@ struct KeyParts {
 Result<KeyParts> split_key(std::string_view key);
 
 // Walks the directories. kNotFound when one is missing; kAccess without search permission.
-Result<NodeRef> walk_directories(VolumeContext& volume, const OpContext& ctx, FileId root,
+Result<NodeRef> walk_directories(const VolumeView& volume, const OpContext& ctx, FileId root,
                                  std::span<const std::string_view> parts);
 
 // Makes the missing directories, marked as implied by keys. `kept` is lowered to how many of the parts were there

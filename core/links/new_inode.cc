@@ -43,6 +43,16 @@ Status set_permissions(Inode& inode, const Inode& parent, const NewInode& wanted
 
 }  // namespace
 
+Status check_dos(const SetAttributes& set) {
+  const bool known = !set.dos || (*set.dos & set.dos_mask & ~kAllDosAttributes) == 0;
+  return known ? Status{} : fail(Errc::kInvalid, "no such DOS attribute");
+}
+
+DosAttributes with_dos(DosAttributes now, const SetAttributes& set) {
+  if (!set.dos) return now;
+  return static_cast<DosAttributes>((now & ~set.dos_mask) | (*set.dos & set.dos_mask));
+}
+
 Status inherit_acl(Inode& inode, const Acl& from, const NewInode& wanted) {
   const bool directory = inode.is_directory();
   const SetAttributes& set = wanted.set;
@@ -79,6 +89,7 @@ Result<Inode> make_inode(VolumeContext& volume, const OpContext& ctx, const Meta
     if (set.uid && *set.uid != cred.uid) return fail(Errc::kNotOwner);
     if (set.gid && !cred.in_group(*set.gid) && *set.gid != parent.gid) return fail(Errc::kNotOwner);
   }
+  STOA_CHECK_OK(check_dos(set));
   const bool inherit_group = (parent.mode & kSetGid) != 0;
   Inode inode;
   STOA_TRY(id, volume.next_id());
@@ -93,7 +104,9 @@ Result<Inode> make_inode(VolumeContext& volume, const OpContext& ctx, const Meta
   inode.device = wanted.device;
   inode.atime = chosen(set.atime, txn.now());
   inode.mtime = chosen(set.mtime, txn.now());
-  inode.ctime = inode.btime = txn.now();
+  inode.ctime = txn.now();
+  inode.btime = set.btime.value_or(txn.now());
+  inode.dos = with_dos(wanted.type == FileType::kRegular ? kDosArchive : DosAttributes{0}, set);
   inode.home = parent.id;
   if (wanted.type == FileType::kDirectory) {
     // POSIX leaves it open; Linux and BSD let set-group-id run down the tree.

@@ -5,6 +5,10 @@
 
 namespace stoa::core {
 
+// What `set` makes of DOS attributes. kInvalid: it asks for some that do not exist.
+Status check_dos(const SetAttributes& set);
+DosAttributes with_dos(DosAttributes now, const SetAttributes& set);
+
 struct NewInode {
   FileType type = FileType::kRegular;
   SetAttributes set{};

@@ -1,48 +1,11 @@
 #include "core/links/orphan.h"
 
-#include "base/log.h"
 #include "core/data/content.h"
 #include "core/kv/keys.h"
 #include "core/links/drop_link.h"
 #include "core/txn/in_bin.h"
 
 namespace stoa::core {
-namespace {
-
-class TreeFiles final : public FileWatch {
- public:
-  explicit TreeFiles(VolumeContext& volume) : volume_(volume) {}
-
-  Result<bool> nameless(FileId file) override {
-    STOA_TRY(node, volume_.nodes.get(file));
-    const std::shared_lock lock(node->lock);
-    STOA_CHECK_OK(require_live(*node));
-    return node->record.links == 0;
-  }
-
-  bool settled(FileId file) override {
-    const auto node = volume_.nodes.get(file);
-    if (!node) return false;
-    // Content is written and cut under the gate; all else is changed under the node's lock.
-    const std::unique_lock gate((*node)->data_gate, std::try_to_lock);
-    if (!gate.owns_lock()) return false;
-    const std::shared_lock lock((*node)->lock);
-    return !(*node)->deleted;
-  }
-
-  void last_closed(FileId file) override {
-    if (const Status deleted = delete_orphan(volume_, file); !deleted) {
-      log_warning("namespace", "a file without a name could not be deleted; the next start does it",
-                  {{"inode", static_cast<std::uint64_t>(file)}, {"error", describe(deleted.error())}});
-    }
-  }
-
- private:
-  VolumeContext& volume_;
-};
-
-}  // namespace
-
 Status stage_orphan(MetaTxn& txn, const NodeRef& node) {
   Inode next = node->record;
   next.links = 0;
@@ -74,13 +37,13 @@ Status delete_orphan(VolumeContext& volume, FileId file) {
   const NodeRef& node = *found;
   const OpContext ctx;
   const std::shared_lock tree_lock(volume.tree_lock);
-  const NodeLocks locks({node});
+  STOA_TRY(locks, NodeLocks::take(ctx, {node}));
   // Whoever opened it again registered before he looked at the node (VolumeState::open): he is seen here, or he will
   // see that the file is deleted.
   if (node->deleted || node->record.links != 0 || volume.state.keeps(file)) return {};
   MetaTxn txn(volume, ctx);
   STOA_CHECK_OK(drop_content(volume, txn, node));
-  STOA_CHECK_OK(txn.delete_inode(node, Seen::kNo));
+  STOA_CHECK_OK(txn.delete_inode(node, Visible::kNo));
   txn.end_charge(node, usage_of(node->record));  // as drop_file() does
   txn.set_home(node, {});
   txn.records().remove_orphan_mark(file);
@@ -100,10 +63,6 @@ Status sweep_orphans(VolumeContext& volume) {
   STOA_CHECK_OK(it->status());
   volume.orphans_swept.store(true, std::memory_order_relaxed);
   return {};
-}
-
-std::unique_ptr<FileWatch> watch_files(VolumeContext& volume) {
-  return std::make_unique<TreeFiles>(volume);
 }
 
 }  // namespace stoa::core

@@ -10,9 +10,6 @@
 // its own, which a quota may leave out (UsageClass::kOrphans).
 #pragma once
 
-#include <memory>
-
-#include "core/state/file_watch.h"
 #include "core/txn/meta_txn.h"
 
 namespace stoa::core {
@@ -26,8 +23,5 @@ Status delete_orphan(VolumeContext& volume, FileId file);
 
 // At start and as background work: once grace is over, orphans that nobody reclaimed go.
 Status sweep_orphans(VolumeContext& volume);
-
-// The files of `tree` as its table of opens sees them.
-std::unique_ptr<FileWatch> watch_files(VolumeContext& volume);
 
 }  // namespace stoa::core

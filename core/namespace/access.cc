@@ -1,6 +1,7 @@
 #include "core/access/access.h"
-#include "core/namespace/operations.h"
 #include "core/recycle/bin.h"
+#include "core/txn/operations.h"
+#include "core/txn/reach.h"
 
 namespace stoa::core {
 namespace {
@@ -8,10 +9,10 @@ namespace {
 constexpr std::uint32_t kReading = kAccessRead | kAccessLookup | kAccessExecute | kAccessReadXattrs | kAccessListXattrs;
 }  // namespace
 
-Result<AccessReply> access(VolumeContext& volume, const OpContext& ctx, const AccessRequest& req) {
+Result<AccessReply> access(const VolumeView& volume, const OpContext& ctx, const AccessRequest& req) {
   STOA_TRY(node, reach(volume, ctx, req.id));
   const bool recycled = is_recycled(volume, node);
-  const std::shared_lock lock(node->lock);
+  STOA_TRY(lock, share_by(node->lock, ctx.deadline));
   STOA_CHECK_OK(require_live(*node));
   STOA_CHECK_OK(volume.state.before_look(ctx, req.id));
   const std::uint32_t bits = access_bits(ctx, node->record) & (recycled ? kReading : ~0u);

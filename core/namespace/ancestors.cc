@@ -1,17 +1,18 @@
 #include "core/api/flow_table.h"
 #include "core/links/key_path.h"
-#include "core/namespace/operations.h"
+#include "core/namespace/find_flows.h"
+#include "core/txn/operations.h"
 
 namespace stoa::core {
 
-Result<AncestorsReply> ancestors(VolumeContext& volume, const OpContext&, const AncestorsRequest& req) {
+Result<AncestorsReply> ancestors(const VolumeView& volume, const OpContext&, const AncestorsRequest& req) {
   STOA_TRY(node, volume.nodes.get(req.id));
   if (!req.key.empty()) {
     STOA_TRY(parts, split_key(req.key));
     for (const std::string_view raw : parts.directories) {
       FileId next = kNoFile;
       {
-        const std::shared_lock lock(node->lock);
+        STOA_TRY(lock, share_by(node->lock, ctx.deadline));
         if (!require_directory(*node)) break;
         STOA_TRY(entry, find_form(volume, *node, raw, true));
         if (!entry.exists()) break;
@@ -22,22 +23,22 @@ Result<AncestorsReply> ancestors(VolumeContext& volume, const OpContext&, const 
       node = *std::move(found);
     }
   }
-  const std::shared_lock chain(volume.tree_lock);
-  const std::shared_lock lock(node->lock);
+  STOA_TRY(chain, share_by(volume.tree_lock, ctx.deadline));
+  STOA_TRY(lock, share_by(node->lock, ctx.deadline));
   return AncestorsReply{directories_of(node->ancestry)};
 }
 
-Status find_flows(VolumeContext& volume, const OpContext&, const FindFlowsRequest& req) {
-  STOA_TRY(node, volume.nodes.get(req.id));
+Status find_flows(const VolumeView& volume, FileId file, const FlowTable& table, std::vector<qos::Flow*>& found) {
+  STOA_TRY(node, volume.nodes.get(file));
   node->prefetch();  // the request itself comes next
   // Both before the locks: what was found while either changed is not taken for what holds since.
-  const FlowMemo::Stamp stamp{.table = req.table.directories_version(), .moves = volume.nodes.moves()};
-  if (stamp.table == 0 || node->flows.recall(stamp, req.found)) return {};
+  const FlowMemo::Stamp stamp{.table = table.directories_version(), .moves = volume.nodes.moves()};
+  if (stamp.table == 0 || node->flows.recall(stamp, found)) return {};
   const std::shared_lock chain(volume.tree_lock);
   const std::shared_lock lock(node->lock);
-  const std::size_t before = req.found.size();
-  req.table.find_directories(directories_of(node->ancestry), req.found);
-  const std::span<qos::Flow* const> flows = std::span(req.found).subspan(before);
+  const std::size_t before = found.size();
+  table.find_directories(directories_of(node->ancestry), found);
+  const std::span<qos::Flow* const> flows = std::span(found).subspan(before);
   if (flows.size() <= FlowMemo::kFlowsMax) node->flows.remember(stamp, flows);
   return {};
 }

@@ -5,8 +5,8 @@
 #include "core/kv/keys.h"
 #include "core/links/drop_link.h"
 #include "core/links/remove_directory.h"
-#include "core/namespace/operations.h"
 #include "core/namespace/put_object.h"
+#include "core/txn/operations.h"
 
 namespace stoa::core {
 namespace {

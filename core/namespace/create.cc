@@ -1,8 +1,10 @@
 #include "core/access/access.h"
 #include "core/links/new_inode.h"
-#include "core/namespace/operations.h"
+#include "core/namespace/create_file.h"
 #include "core/namespace/replay.h"
 #include "core/recycle/bin.h"
+#include "core/txn/operations.h"
+#include "core/txn/reach.h"
 
 namespace stoa::core {
 namespace {
@@ -11,14 +13,11 @@ namespace {
 constexpr std::uint32_t kExclusiveMode = 0600;
 constexpr std::uint32_t kDefaultMode = 0644;
 
-struct Made {
-  CreateReply reply;
-  bool truncate = false;  // an existing file was taken and is to be cut to the wanted size
-};
+}  // namespace
 
-Result<Made> create_locked(VolumeContext& volume, const OpContext& ctx, const CreateRequest& req, const NodeRef& dir,
-                           CommitTicket& ticket) {
-  NodeLocks locks({dir});
+Result<CreatedFile> create_file(VolumeContext& volume, const OpContext& ctx, const CreateRequest& req,
+                                const NodeRef& dir, CommitTicket& ticket, UnfinishedOpen* open) {
+  STOA_TRY(locks, NodeLocks::take(ctx, {dir}));
   STOA_CHECK_OK(require_directory(*dir));
   STOA_CHECK_OK(require(ctx, dir->record, kRightSearch));
   STOA_TRY(entry, find_posix(volume, *dir, req.name));
@@ -35,8 +34,8 @@ Result<Made> create_locked(VolumeContext& volume, const OpContext& ctx, const Cr
     if (req.mode == CreateMode::kExclusive && (req.verifier == 0 || node->record.create_verifier != req.verifier)) {
       return fail(Errc::kExists);
     }
-    return Made{{false, node->record.attributes(), before, parent},
-                req.mode == CreateMode::kUnchecked && req.set.size.has_value()};
+    return CreatedFile{{false, node->record.attributes(), before, parent},
+                       req.mode == CreateMode::kUnchecked && req.set.size.has_value()};
   }
   if (names_bin(*dir, req.name)) return fail(Errc::kExists);
   STOA_CHECK_OK(require_add(ctx, dir->record, false));
@@ -53,7 +52,8 @@ Result<Made> create_locked(VolumeContext& volume, const OpContext& ctx, const Cr
   inode.size = req.set.size.value_or(0);
   if (exclusive) inode.create_verifier = req.verifier;
   Inode dir_next = dir->record;
-  Made made{{true, inode.attributes(), dir->record.before(), {}}};
+  CreatedFile made{{true, inode.attributes(), dir->record.before(), {}}};
+  if (open != nullptr) STOA_CHECK_OK(open->begin_unmade(inode.id));
   STOA_CHECK_OK(add_file(txn, dir, dir_next, entry.raw, std::move(inode)));
   made.reply.parent = dir_next.attributes();
   STOA_TRY(committed, txn.commit());
@@ -61,13 +61,11 @@ Result<Made> create_locked(VolumeContext& volume, const OpContext& ctx, const Cr
   return made;
 }
 
-}  // namespace
-
 Result<CreateReply> create(VolumeContext& volume, const OpContext& ctx, const CreateRequest& req) {
   if (auto replay = replay_create(volume, ctx, ChangeKind::kCreate, req.parent)) return *std::move(replay);
   STOA_TRY(dir, reach(volume, ctx, req.parent));
-  STOA_TRY(made, run_mutation(volume, ctx,
-                              [&](CommitTicket& ticket) { return create_locked(volume, ctx, req, dir, ticket); }));
+  STOA_TRY(made,
+           run_mutation(volume, ctx, [&](CommitTicket& ticket) { return create_file(volume, ctx, req, dir, ticket); }));
   if (made.truncate) {
     // As Linux does: of an existing file only the size is set.
     STOA_TRY(cut, setattr(volume, ctx, {.id = made.reply.attr.id, .set = {.size = req.set.size}}));

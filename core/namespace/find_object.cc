@@ -4,13 +4,13 @@
 
 namespace stoa::core {
 
-Result<FoundObject> find_object(VolumeContext& volume, const OpContext& ctx, FileId root, const KeyParts& parts) {
+Result<FoundObject> find_object(const VolumeView& volume, const OpContext& ctx, FileId root, const KeyParts& parts) {
   for (;;) {
     FoundObject found;
     STOA_TRY(dir, walk_directories(volume, ctx, root, parts.directories));
     found.dir = dir;
     {
-      const std::shared_lock lock(dir->lock);
+      STOA_TRY(lock, share_by(dir->lock, ctx.deadline));
       // Removed between the walk and here: the walk will say so.
       if (dir->deleted) continue;
       STOA_CHECK_OK(require_directory(*dir));

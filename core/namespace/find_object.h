@@ -11,7 +11,7 @@ struct FoundObject {
   NodeRef node;       // null without an entry
 };
 // Looks without keeping a lock. kNotFound: a directory of the key is missing.
-Result<FoundObject> find_object(VolumeContext& volume, const OpContext& ctx, FileId root, const KeyParts& parts);
+Result<FoundObject> find_object(const VolumeView& volume, const OpContext& ctx, FileId root, const KeyParts& parts);
 
 // Checks what a conditional request expects of `present` (null: nothing there): kPreconditionFailed.
 Status check_expectation(const std::optional<ObjectExpectation>& expect, const Inode* present);

@@ -1,12 +1,13 @@
 #include "core/access/access.h"
 #include "core/access/acl.h"
-#include "core/namespace/operations.h"
+#include "core/txn/operations.h"
+#include "core/txn/reach.h"
 
 namespace stoa::core {
 
-Result<GetAclReply> get_acl(VolumeContext& volume, const OpContext& ctx, const GetAclRequest& req) {
+Result<GetAclReply> get_acl(const VolumeView& volume, const OpContext& ctx, const GetAclRequest& req) {
   STOA_TRY(node, reach(volume, ctx, req.id));
-  const std::shared_lock lock(node->lock);
+  STOA_TRY(lock, share_by(node->lock, ctx.deadline));
   STOA_CHECK_OK(require_live(*node));
   const Inode& record = node->record;
   STOA_CHECK_OK(require(ctx, record, kRightReadAcl));

@@ -5,11 +5,11 @@
 
 namespace stoa::core {
 
-Result<std::unique_ptr<KeyWalker>> KeyWalker::open(VolumeContext& volume, const OpContext& ctx, FileId root) {
+Result<std::unique_ptr<KeyWalker>> KeyWalker::open(const VolumeView& volume, const OpContext& ctx, FileId root) {
   std::unique_ptr<KeyWalker> walker(new KeyWalker(volume, ctx));
   STOA_TRY(node, volume.nodes.get(root));
   {
-    const std::shared_lock lock(node->lock);
+    STOA_TRY(lock, share_by(node->lock, ctx.deadline));
     STOA_CHECK_OK(require_directory(*node));
   }
   STOA_TRY(allowed, walker->may_list(root));

@@ -13,7 +13,7 @@ namespace stoa::core {
 class KeyWalker {
  public:
   // Follows only directories that the caller may list and search. kAccess: not even the root.
-  static Result<std::unique_ptr<KeyWalker>> open(VolumeContext& volume, const OpContext& ctx, FileId root);
+  static Result<std::unique_ptr<KeyWalker>> open(const VolumeView& volume, const OpContext& ctx, FileId root);
 
   // To the first entry whose key is >= `key`. A directory's key ends in '/'.
   Status seek(std::string_view key);
@@ -29,7 +29,7 @@ class KeyWalker {
   Result<bool> is_empty();
 
  private:
-  KeyWalker(VolumeContext& volume, const OpContext& ctx)
+  KeyWalker(const VolumeView& volume, const OpContext& ctx)
       : volume_(volume), ctx_(ctx), it_(volume.kv.scan(Family::kEntry, {}, {})) {}
   struct Frame {
     FileId dir;
@@ -39,7 +39,7 @@ class KeyWalker {
   Status settle_here();
   Result<bool> may_list(FileId dir);
 
-  VolumeContext& volume_;
+  const VolumeView& volume_;
   const OpContext& ctx_;
   std::unique_ptr<KvIterator> it_;
   std::vector<Frame> frames_;

@@ -1,15 +1,16 @@
 #include "core/access/access.h"
-#include "core/namespace/operations.h"
 #include "core/namespace/replay.h"
 #include "core/recycle/bin.h"
 #include "core/txn/meta_txn.h"
+#include "core/txn/operations.h"
+#include "core/txn/reach.h"
 
 namespace stoa::core {
 namespace {
 
 Result<CreateReply> link_locked(VolumeContext& volume, const OpContext& ctx, const LinkRequest& req, const NodeRef& dir,
                                 const NodeRef& node, CommitTicket& ticket) {
-  const NodeLocks locks({dir, node});
+  STOA_TRY(locks, NodeLocks::take(ctx, {dir, node}));
   STOA_CHECK_OK(require_live(*node));
   if (node->record.is_directory()) return fail(Errc::kIsDirectory);
   if (node->record.links == 0) return fail(Errc::kNotFound);  // an orphan never gets a name again, as in Linux

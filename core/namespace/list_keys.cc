@@ -2,13 +2,13 @@
 #include "core/kv/keys.h"
 #include "core/namespace/key_walker.h"
 #include "core/namespace/object_meta.h"
-#include "core/namespace/operations.h"
+#include "core/txn/operations.h"
 
 namespace stoa::core {
 namespace {
 
 // Attributes and, when wanted, meta for the ids of one page, with few look-ups in the store.
-Status fill(VolumeContext& volume, bool want_meta, std::span<const FileId> ids, std::vector<ListedKey>& keys_out) {
+Status fill(const VolumeView& volume, bool want_meta, std::span<const FileId> ids, std::vector<ListedKey>& keys_out) {
   std::vector<FileId> unknown;
   std::vector<std::size_t> missing;
   std::vector<Inode> inodes(ids.size());
@@ -47,7 +47,7 @@ Status fill(VolumeContext& volume, bool want_meta, std::span<const FileId> ids, 
 
 class Listing {
  public:
-  Listing(VolumeContext& volume, const OpContext& ctx, const ListKeysRequest& req, KeyWalker& walker)
+  Listing(const VolumeView& volume, const OpContext& ctx, const ListKeysRequest& req, KeyWalker& walker)
       : volume_(volume), ctx_(ctx), req_(req), walker_(walker) {}
 
   Result<ListKeysReply> run() {
@@ -140,7 +140,7 @@ class Listing {
     return walker_.step_over();
   }
 
-  VolumeContext& volume_;
+  const VolumeView& volume_;
   const OpContext& ctx_;
   const ListKeysRequest& req_;
   KeyWalker& walker_;
@@ -152,7 +152,7 @@ class Listing {
 
 }  // namespace
 
-Result<ListKeysReply> list_keys(VolumeContext& volume, const OpContext& ctx, const ListKeysRequest& req) {
+Result<ListKeysReply> list_keys(const VolumeView& volume, const OpContext& ctx, const ListKeysRequest& req) {
   STOA_TRY(walker, KeyWalker::open(volume, ctx, req.root));
   if (req.limit == 0) return ListKeysReply{};
   return Listing(volume, ctx, req, *walker).run();

@@ -1,16 +1,17 @@
 #include "core/access/access.h"
-#include "core/namespace/operations.h"
 #include "core/recycle/bin.h"
+#include "core/txn/operations.h"
+#include "core/txn/reach.h"
 
 namespace stoa::core {
 
-Result<LookupReply> lookup(VolumeContext& volume, const OpContext& ctx, const LookupRequest& req) {
+Result<LookupReply> lookup(const VolumeView& volume, const OpContext& ctx, const LookupRequest& req) {
   STOA_TRY(parent, reach(volume, ctx, req.parent));
   FileId found = kNoFile;
   FoundEntry entry;
   Attributes parent_attr;
   {
-    const std::shared_lock lock(parent->lock);
+    STOA_TRY(lock, share_by(parent->lock, ctx.deadline));
     STOA_CHECK_OK(require_directory(*parent));
     STOA_CHECK_OK(require(ctx, parent->record, kRightSearch));
     parent_attr = parent->record.attributes();
@@ -20,7 +21,8 @@ Result<LookupReply> lookup(VolumeContext& volume, const OpContext& ctx, const Lo
     if (req.name == "..") {
       found = parent->record.home;
     } else {
-      STOA_TRY(known, find_posix(volume, *parent, req.name));
+      STOA_TRY(known,
+               req.ignore_case ? find_ignoring_case(volume, *parent, req.name) : find_posix(volume, *parent, req.name));
       entry = std::move(known);
       found = entry.record.id;
       if (!entry.record.exists() && names_bin(*parent, req.name)) {
@@ -37,9 +39,14 @@ Result<LookupReply> lookup(VolumeContext& volume, const OpContext& ctx, const Lo
                : entry.record.exists() ? node_of(volume, parent, entry.raw, entry.record)
                                        : volume.nodes.get(found);
   if (!child) return fail(child.error().code == Errc::kStale && !up ? Errc::kNotFound : child.error().code);
-  const std::shared_lock lock((*child)->lock);
+  STOA_TRY(lock, share_by((*child)->lock, ctx.deadline));
   if ((*child)->deleted) return fail(Errc::kNotFound);
-  return LookupReply{(*child)->record.attributes(), parent_attr};
+  LookupReply reply{(*child)->record.attributes(), parent_attr};
+  if (req.ignore_case && entry.raw != req.name) {
+    std::string name = posix_name_of(entry.raw, entry.record.shadowed());
+    if (name != req.name) reply.name = std::move(name);
+  }
+  return reply;
 }
 
 }  // namespace stoa::core

@@ -1,16 +1,16 @@
 #include "core/access/access.h"
 #include "core/namespace/find_object.h"
 #include "core/namespace/object_meta.h"
-#include "core/namespace/operations.h"
 #include "core/recycle/bin.h"
+#include "core/txn/operations.h"
 
 namespace stoa::core {
 
-Result<LookupKeyReply> lookup_key(VolumeContext& volume, const OpContext& ctx, const LookupKeyRequest& req) {
+Result<LookupKeyReply> lookup_key(const VolumeView& volume, const OpContext& ctx, const LookupKeyRequest& req) {
   STOA_TRY(parts, split_key(req.key));
   STOA_TRY(found, find_object(volume, ctx, req.root, parts));
   if (found.node == nullptr) return fail(Errc::kNotFound);
-  const std::shared_lock lock(found.node->lock);
+  STOA_TRY(lock, share_by(found.node->lock, ctx.deadline));
   const Inode& record = found.node->record;
   if (found.node->deleted || record.type != FileType::kRegular) return fail(Errc::kNotFound);
   STOA_CHECK_OK(require_read(ctx, record));
@@ -24,7 +24,7 @@ Status set_meta(VolumeContext& volume, const OpContext& ctx, const SetMetaReques
   if (req.meta.size() > kXattrValueBytesMax) return fail(Errc::kTooLarge);
   STOA_TRY(node, volume.nodes.get(req.id));
   const auto done = run_mutation(volume, ctx, [&](CommitTicket& ticket) -> Result<bool> {
-    const NodeLocks locks({node});
+    STOA_TRY(locks, NodeLocks::take(ctx, {node}));
     STOA_CHECK_OK(require_live(*node));
     STOA_CHECK_OK(require_write(ctx, node->record, 0));
     STOA_CHECK_OK(require_outside_bin(volume, *node));
@@ -35,7 +35,7 @@ Status set_meta(VolumeContext& volume, const OpContext& ctx, const SetMetaReques
     next.mtime = next.ctime;  // an object that was copied onto itself is a new one to S3: Last-Modified moves
     STOA_CHECK_OK(stage_meta(volume, txn, node, next, req.meta));
     txn.put_inode(node, std::move(next));
-    txn.note({.kind = ChangeKind::kXattr, .id = req.id});
+    STOA_CHECK_OK(txn.note_change(node, {.kind = ChangeKind::kXattr}));
     STOA_TRY(committed, txn.commit());
     ticket = committed;
     return true;

@@ -2,9 +2,10 @@
 #include "core/access/access.h"
 #include "core/data/content.h"
 #include "core/links/new_inode.h"
-#include "core/namespace/operations.h"
 #include "core/namespace/replay.h"
 #include "core/recycle/bin.h"
+#include "core/txn/operations.h"
+#include "core/txn/reach.h"
 
 namespace stoa::core {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 Result<CreateReply> make_locked(VolumeContext& volume, const OpContext& ctx, std::string_view name,
                                 const NewInode& wanted, std::string_view target, const NodeRef& dir,
                                 CommitTicket& ticket) {
-  const NodeLocks locks({dir});
+  STOA_TRY(locks, NodeLocks::take(ctx, {dir}));
   STOA_CHECK_OK(require_directory(*dir));
   STOA_CHECK_OK(require(ctx, dir->record, kRightSearch));
   STOA_TRY(entry, find_posix(volume, *dir, name));

@@ -47,7 +47,7 @@ Result<ObjectMeta> decode_meta(FileId id, std::string_view value) {
   return meta;
 }
 
-Result<std::optional<ObjectMeta>> load_meta(VolumeContext& volume, const Inode& inode) {
+Result<std::optional<ObjectMeta>> load_meta(const VolumeView& volume, const Inode& inode) {
   if (!inode.has(kHasXattrs)) return std::nullopt;
   auto value = volume.data->metas.find(inode.id, inode.change);
   if (value == nullptr) {

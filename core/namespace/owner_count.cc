@@ -6,8 +6,8 @@
 #include "base/log.h"
 #include "core/inode/inode_usage.h"
 #include "core/kv/keys.h"
-#include "core/namespace/operations.h"
 #include "core/txn/meta_txn.h"
+#include "core/txn/operations.h"
 #include "qos/pace.h"
 
 namespace stoa::core {

@@ -1,6 +1,6 @@
 #include "core/data/upload.h"
-#include "core/namespace/operations.h"
 #include "core/namespace/put_object.h"
+#include "core/txn/operations.h"
 
 namespace stoa::core {
 

@@ -53,7 +53,7 @@ Status stage_swap(VolumeContext& volume, const OpContext& ctx, MetaTxn& txn, con
   STOA_CHECK_OK(stage_meta(volume, txn, node, next, put.meta));
   reply.attr = next.attributes();
   txn.put_inode(node, std::move(next));
-  txn.note({.kind = ChangeKind::kContent, .id = node->id});
+  txn.note({.kind = ChangeKind::kContent, .id = node->id, .parent = name.dir, .name = name.raw});
   return {};
 }
 
@@ -92,7 +92,7 @@ Result<PutKeyReply> put_locked(VolumeContext& volume, const OpContext& ctx, cons
 
 // Whether the caller may replace what is there.
 Status may_replace(const OpContext& ctx, const FoundObject& found) {
-  const NodeLocks locks({found.dir, found.node});
+  STOA_TRY(locks, NodeLocks::take(ctx, {found.dir, found.node}));
   const Inode& record = found.node->record;
   return record.type == FileType::kRegular ? require_write(ctx, record, 0)
                                            : require_remove(ctx, found.dir->record, record);
@@ -135,13 +135,15 @@ Result<PutKeyReply> put_object(VolumeContext& volume, const OpContext& ctx, cons
         user_bin = std::move(prepared);
         // What is kept is what was written: most of it before everybody else is kept out of the file.
         if (user_bin) STOA_CHECK_OK(flush_file(volume, ctx, found->node));
-        gate = std::unique_lock(found->node->data_gate);
+        STOA_TRY(alone, lock_by(found->node->data_gate, ctx.deadline));
+        gate = std::move(alone);
         if (user_bin) STOA_CHECK_OK(flush_file(volume, ctx, found->node));
       }
       bool changed = false;
       CommitTicket committed{};
       auto reply = apply_mutation(volume, ctx, committed, [&](CommitTicket& ticket) -> Result<PutKeyReply> {
-        const NodeLocks locks({found->dir, found->node, user_bin.node, put.also_locked[0], put.also_locked[1]});
+        STOA_TRY(locks, NodeLocks::take(
+                            ctx, {found->dir, found->node, user_bin.node, put.also_locked[0], put.also_locked[1]}));
         if (found->dir->deleted || !still_kept(volume, user_bin, *found->dir)) {
           changed = true;
           return PutKeyReply{};
@@ -157,7 +159,7 @@ Result<PutKeyReply> put_object(VolumeContext& volume, const OpContext& ctx, cons
       if (reply && changed) continue;
       // Readers and writers of the file go on with the new content, and do not wait for the disk with this call.
       if (gate.owns_lock()) gate.unlock();
-      if (reply) STOA_CHECK_OK(settle(volume, ctx, committed));
+      if (reply) STOA_CHECK_OK(sync_or_defer(volume, ctx, committed));
       return reply;
     }
   };

@@ -1,10 +1,12 @@
 // usage, set_quota, list_quotas, statfs.
+#include "core/namespace/quota.h"
 #include "base/log.h"
 #include "core/access/access.h"
 #include "core/kv/keys.h"
-#include "core/namespace/operations.h"
 #include "core/recycle/bin.h"
 #include "core/txn/meta_txn.h"
+#include "core/txn/operations.h"
+#include "core/txn/reach.h"
 
 namespace stoa::core {
 namespace {
@@ -69,14 +71,14 @@ Result<CommitTicket> commit_change(VolumeContext& volume, const OpContext& ctx, 
   if (node->record.has(kImpliedByKey)) {
     Inode next = node->record;
     next.keep();
-    txn.put_inode(node, std::move(next), Seen::kNo);
+    txn.put_inode(node, std::move(next), Visible::kNo);
   }
   txn.note({.kind = ChangeKind::kQuota, .id = node->id});
   return txn.commit();
 }
 
 // Absent: owners are wholly counted, or not at all.
-Result<std::optional<OwnerCountProgress>> progress_of(VolumeContext& volume, const AccountRef& account) {
+Result<std::optional<OwnerCountProgress>> progress_of(const VolumeView& volume, const AccountRef& account) {
   const auto looked_at = volume.ledger.looked_at(account);
   if (!looked_at) return std::nullopt;
   OwnerCountProgress progress;
@@ -90,7 +92,7 @@ Result<std::optional<OwnerCountProgress>> progress_of(VolumeContext& volume, con
 
 }  // namespace
 
-Result<UsageReply> usage(VolumeContext& volume, const OpContext& ctx, const UsageRequest& req) {
+Result<UsageReply> usage(const VolumeView& volume, const OpContext& ctx, const UsageRequest& req) {
   STOA_TRY(node, volume.nodes.get(req.dir));
   const std::shared_lock lock(node->lock);
   STOA_CHECK_OK(require_directory(*node));
@@ -131,7 +133,7 @@ Status set_quota(VolumeContext& volume, const OpContext& ctx, const SetQuotaRequ
   STOA_TRY(node, volume.nodes.get(req.dir));
   bool alone = false;
   const auto set = [&](CommitTicket& ticket) -> Result<bool> {
-    const NodeLocks locks({node});
+    STOA_TRY(locks, NodeLocks::take(ctx, {node}));
     STOA_CHECK_OK(require_directory(*node));
     STOA_CHECK_OK(require_outside_bin(volume, *node));
     if (!alone && leaves_out_others(volume, node->account, req)) return false;
@@ -168,8 +170,8 @@ Status count_owners(VolumeContext& volume, const OpContext& ctx, const CountOwne
   CommitTicket ticket{};
   {
     // Alone: no charge may be on its way that counts on the one side of the ledger, and on the other does not.
-    const std::lock_guard tree_lock(volume.tree_lock);
-    const NodeLocks locks({node});
+    STOA_TRY(tree_lock, lock_by(volume.tree_lock, ctx.deadline));
+    STOA_TRY(locks, NodeLocks::take(ctx, {node}));
     STOA_CHECK_OK(require_directory(*node));
     STOA_CHECK_OK(require_outside_bin(volume, *node));
     const UsageRecord known = volume.ledger.read(node->account);
@@ -181,10 +183,11 @@ Status count_owners(VolumeContext& volume, const OpContext& ctx, const CountOwne
     ticket = committed;
     if (to == OwnersCounted::kBeingCounted) volume.owner_count.wish.make();
   }
-  return settle(volume, ctx, ticket);
+  if (volume.owner_count.on_wish) volume.owner_count.on_wish();
+  return sync_or_defer(volume, ctx, ticket);
 }
 
-Result<ListOwnerQuotasReply> list_owner_quotas(VolumeContext& volume, const OpContext& ctx,
+Result<ListOwnerQuotasReply> list_owner_quotas(const VolumeView& volume, const OpContext& ctx,
                                                const ListOwnerQuotasRequest& req) {
   if (!ctx.cred.is_superuser()) return fail(Errc::kNotOwner);
   STOA_TRY(node, volume.nodes.get(req.dir));
@@ -233,7 +236,7 @@ Status report_soft_limits(VolumeContext& volume) {
   return journaled;
 }
 
-Result<ListQuotasReply> list_quotas(VolumeContext& volume, const OpContext& ctx, const ListQuotasRequest& req) {
+Result<ListQuotasReply> list_quotas(const VolumeView& volume, const OpContext& ctx, const ListQuotasRequest& req) {
   if (!ctx.cred.is_superuser()) return fail(Errc::kNotOwner);
   ListQuotasReply reply{{}, false};
   const std::string prefix(keys::kQuotaPrefix);
@@ -260,7 +263,7 @@ Result<ListQuotasReply> list_quotas(VolumeContext& volume, const OpContext& ctx,
   return reply;
 }
 
-Result<StatfsReply> statfs(VolumeContext& volume, const OpContext& ctx, const StatfsRequest& req) {
+Result<StatfsReply> statfs(const VolumeView& volume, const OpContext& ctx, const StatfsRequest& req) {
   STOA_TRY(node, reach(volume, ctx, req.id));
   const BlobStore::Space space = volume.blobs.space();
   StatfsReply reply{};

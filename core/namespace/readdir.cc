@@ -1,8 +1,9 @@
 #include "core/access/access.h"
 #include "core/inode/load_inodes.h"
 #include "core/kv/keys.h"
-#include "core/namespace/operations.h"
 #include "core/recycle/bin.h"
+#include "core/txn/operations.h"
+#include "core/txn/reach.h"
 
 namespace stoa::core {
 namespace {
@@ -13,7 +14,7 @@ constexpr std::uint64_t kBinCookie = std::uint64_t{1}
                                      << 62;  // behind all others, and within 63 bits, for clients that count so
 
 // Attributes as the cache knows them, else from the store, without letting a long listing push everything else out.
-Result<std::optional<Attributes>> attributes_of(VolumeContext& volume, FileId id) {
+Result<std::optional<Attributes>> attributes_of(const VolumeView& volume, FileId id) {
   if (const NodeRef node = volume.nodes.peek(id)) {
     const std::shared_lock lock(node->lock);
     if (node->deleted) return std::nullopt;
@@ -26,7 +27,7 @@ Result<std::optional<Attributes>> attributes_of(VolumeContext& volume, FileId id
 }
 
 // An empty folder marker is not shown: the directory itself stands for it.
-Result<bool> is_hidden(VolumeContext& volume, const CookieRecord& entry) {
+Result<bool> is_hidden(const VolumeView& volume, const CookieRecord& entry) {
   if (!entry.name.empty() || entry.type != FileType::kRegular) return false;
   STOA_TRY(attr, attributes_of(volume, entry.id));
   return !attr || attr->size == 0;
@@ -34,7 +35,7 @@ Result<bool> is_hidden(VolumeContext& volume, const CookieRecord& entry) {
 
 class Page {
  public:
-  Page(VolumeContext& volume, const OpContext& ctx, const ReaddirRequest& req)
+  Page(const VolumeView& volume, const OpContext& ctx, const ReaddirRequest& req)
       : volume_(volume), ctx_(ctx), req_(req) {}
 
   Result<ReaddirReply> run() {
@@ -49,7 +50,7 @@ class Page {
  private:
   Status open() {
     STOA_TRY(node, reach(volume_, ctx_, req_.dir));
-    const std::shared_lock lock(node->lock);
+    STOA_TRY(lock, share_by(node->lock, ctx_.deadline));
     STOA_CHECK_OK(require_directory(*node));
     STOA_CHECK_OK(require(ctx_, node->record, kRightListDirectory));
     if (req_.dir == req_.root && node->record.has(kHasBin)) {
@@ -130,7 +131,7 @@ class Page {
     reply_.entries.push_back(std::move(entry));
   }
 
-  VolumeContext& volume_;
+  const VolumeView& volume_;
   const OpContext& ctx_;
   const ReaddirRequest& req_;
   ReaddirReply reply_{{}, false, {}};
@@ -142,7 +143,7 @@ class Page {
 
 }  // namespace
 
-Result<ReaddirReply> readdir(VolumeContext& volume, const OpContext& ctx, const ReaddirRequest& req) {
+Result<ReaddirReply> readdir(const VolumeView& volume, const OpContext& ctx, const ReaddirRequest& req) {
   return Page(volume, ctx, req).run();
 }
 

@@ -1,13 +1,14 @@
 #include "core/data/content.h"
-#include "core/namespace/operations.h"
+#include "core/txn/operations.h"
+#include "core/txn/reach.h"
 
 namespace stoa::core {
 
-Result<ReadlinkReply> readlink(VolumeContext& volume, const OpContext& ctx, const ReadlinkRequest& req) {
+Result<ReadlinkReply> readlink(const VolumeView& volume, const OpContext& ctx, const ReadlinkRequest& req) {
   STOA_TRY(node, reach(volume, ctx, req.id));
   Attributes attr;
   {
-    const std::shared_lock lock(node->lock);
+    STOA_TRY(lock, share_by(node->lock, ctx.deadline));
     STOA_CHECK_OK(require_live(*node));
     if (node->record.type != FileType::kSymlink) return fail(Errc::kWrongType);
     attr = node->record.attributes();

@@ -2,66 +2,68 @@
 #include "core/access/access.h"
 #include "core/links/drop_link.h"
 #include "core/links/remove_directory.h"
-#include "core/namespace/operations.h"
 #include "core/namespace/replay.h"
 #include "core/recycle/bin.h"
 #include "core/recycle/purge.h"
+#include "core/txn/operations.h"
+#include "core/txn/reach.h"
 
 namespace stoa::core {
 namespace {
 
 // What is removed, and where it goes.
-struct Victim {
+struct RemoveTarget {
   NodeRef dir, node;
   FoundEntry entry;
   UserBin user_bin;
   bool alone = false;  // with the tree for itself
 };
 
-Status may_remove(const OpContext& ctx, const NodeRef& dir, const NodeRef& victim) {
-  const NodeLocks locks({dir, victim});
-  return require_remove(ctx, dir->record, victim->record);
+Status may_remove(const OpContext& ctx, const NodeRef& dir, const NodeRef& target) {
+  STOA_TRY(locks, NodeLocks::take(ctx, {dir, target}));
+  return require_remove(ctx, dir->record, target->record);
 }
 
-// The victim is known only after a look at the directory, and must be locked together with it, in order of id: look
+// The target is known only after a look at the directory, and must be locked together with it, in order of id: look
 // first, lock both, look again. `body` replies nothing where it is to be looked at once more.
 template <class Body>
-Result<RemoveReply> with_victim(VolumeContext& volume, const OpContext& ctx, const RemoveRequest& req, Body body) {
+Result<RemoveReply> with_target(VolumeContext& volume, const OpContext& ctx, const RemoveRequest& req, Body body) {
   if (auto replay = replay_remove(volume, ctx, req.parent)) return *std::move(replay);
-  Victim victim;
+  RemoveTarget target;
   STOA_TRY(dir, reach(volume, ctx, req.parent));
-  victim.dir = dir;
+  target.dir = dir;
   for (;;) {
     {
-      const std::shared_lock lock(dir->lock);
+      STOA_TRY(lock, share_by(dir->lock, ctx.deadline));
       STOA_CHECK_OK(require_directory(*dir));
       STOA_CHECK_OK(require(ctx, dir->record, kRightSearch));
       STOA_TRY(entry, find_posix(volume, *dir, req.name));
       if (!entry.record.exists()) return fail(names_bin(*dir, req.name) ? Errc::kReadOnly : Errc::kNotFound);
-      victim.entry = std::move(entry);
+      if (req.file != kNoFile && entry.record.id != req.file) return fail(Errc::kNotFound);
+      target.entry = std::move(entry);
     }
-    auto node = node_of(volume, dir, victim.entry.raw, victim.entry.record);
+    auto node = node_of(volume, dir, target.entry.raw, target.entry.record);
     if (!node) {
       if (node.error().code == Errc::kStale) continue;  // removed meanwhile; the next look tells
       return fail(node.error());
     }
-    victim.node = *node;
-    STOA_TRY(user_bin, prepare_user_bin(volume, ctx, dir, [&] { return may_remove(ctx, dir, victim.node); }));
-    victim.user_bin = std::move(user_bin);
-    if (victim.entry.directory()) STOA_CHECK_OK(discard_empty_bin(volume, victim.node));
+    target.node = *node;
+    STOA_TRY(user_bin, prepare_user_bin(volume, ctx, dir, [&] { return may_remove(ctx, dir, target.node); }));
+    target.user_bin = std::move(user_bin);
+    if (target.entry.directory()) STOA_CHECK_OK(discard_empty_bin(volume, target.node));
     auto reply = run_mutation(
         volume, ctx,
         [&](CommitTicket& ticket) -> Result<std::optional<RemoveReply>> {
-          const NodeLocks locks({dir, victim.node, victim.user_bin.node});
+          STOA_TRY(locks, NodeLocks::take(ctx, {dir, target.node, target.user_bin.node}));
           STOA_CHECK_OK(require_directory(*dir));
           STOA_TRY(entry, find_posix(volume, *dir, req.name));
-          if (entry.record.id != victim.entry.record.id || !still_kept(volume, victim.user_bin, *dir))
+          if (entry.record.id != target.entry.record.id || !still_kept(volume, target.user_bin, *dir))
             return std::nullopt;
-          victim.entry = std::move(entry);
+          target.entry = std::move(entry);
           STOA_CHECK_OK(require_outside_bin(volume, *dir));
-          return body(victim, ticket);
+          return body(target, ticket);
         },
-        victim.alone);
+        target.alone);
     if (!reply) return fail(reply.error());
     if (*reply) return **std::move(reply);
   }
@@ -70,9 +72,9 @@ Result<RemoveReply> with_victim(VolumeContext& volume, const OpContext& ctx, con
 }  // namespace
 
 Result<RemoveReply> unlink(VolumeContext& volume, const OpContext& ctx, const RemoveRequest& req) {
-  return with_victim(volume, ctx, req,
-                     [&](const Victim& victim, CommitTicket& ticket) -> Result<std::optional<RemoveReply>> {
-                       const auto& [dir, node, entry, user_bin, alone] = victim;
+  return with_target(volume, ctx, req,
+                     [&](const RemoveTarget& target, CommitTicket& ticket) -> Result<std::optional<RemoveReply>> {
+                       const auto& [dir, node, entry, user_bin, alone] = target;
                        if (entry.directory()) return fail(Errc::kIsDirectory);
                        STOA_CHECK_OK(require_remove(ctx, dir->record, node->record));
                        MetaTxn txn(volume, ctx);
@@ -94,26 +96,27 @@ Result<RemoveReply> unlink(VolumeContext& volume, const OpContext& ctx, const Re
 }
 
 Result<RemoveReply> rmdir(VolumeContext& volume, const OpContext& ctx, const RemoveRequest& req) {
-  return with_victim(volume, ctx, req, [&](Victim& victim, CommitTicket& ticket) -> Result<std::optional<RemoveReply>> {
-    auto& [dir, node, entry, user_bin, alone] = victim;
-    if (!entry.directory()) return fail(Errc::kNotDirectory);
-    STOA_CHECK_OK(require_remove(ctx, dir->record, node->record));
-    MetaTxn txn(volume, ctx);
-    Inode dir_next = dir->record;
-    RemoveReply reply{node->id, dir->record.before(), {}};
-    STOA_CHECK_OK(txn.remove_entry(dir, dir_next, entry.raw, entry.record));
-    STOA_TRY(gone, remove_or_recycle_directory(volume, ctx, txn, user_bin, node, {dir->id, entry.raw}, alone));
-    if (!gone) {
-      alone = true;
-      return std::nullopt;
-    }
-    reply.parent = dir_next.attributes();
-    txn.put_inode(dir, std::move(dir_next));
-    txn.note({.kind = ChangeKind::kRemove, .id = node->id, .parent = dir->id, .name = entry.raw});
-    STOA_TRY(committed, txn.commit());
-    ticket = committed;
-    return reply;
-  });
+  return with_target(
+      volume, ctx, req, [&](RemoveTarget& target, CommitTicket& ticket) -> Result<std::optional<RemoveReply>> {
+        auto& [dir, node, entry, user_bin, alone] = target;
+        if (!entry.directory()) return fail(Errc::kNotDirectory);
+        STOA_CHECK_OK(require_remove(ctx, dir->record, node->record));
+        MetaTxn txn(volume, ctx);
+        Inode dir_next = dir->record;
+        RemoveReply reply{node->id, dir->record.before(), {}};
+        STOA_CHECK_OK(txn.remove_entry(dir, dir_next, entry.raw, entry.record));
+        STOA_TRY(gone, remove_or_recycle_directory(volume, ctx, txn, user_bin, node, {dir->id, entry.raw}, alone));
+        if (!gone) {
+          alone = true;
+          return std::nullopt;
+        }
+        reply.parent = dir_next.attributes();
+        txn.put_inode(dir, std::move(dir_next));
+        txn.note({.kind = ChangeKind::kRemove, .id = node->id, .parent = dir->id, .name = entry.raw});
+        STOA_TRY(committed, txn.commit());
+        ticket = committed;
+        return reply;
+      });
 }
 
 }  // namespace stoa::core

@@ -1,8 +1,8 @@
 #include "core/access/access.h"
 #include "core/links/drop_link.h"
 #include "core/namespace/find_object.h"
-#include "core/namespace/operations.h"
 #include "core/recycle/bin.h"
+#include "core/txn/operations.h"
 
 namespace stoa::core {
 
@@ -19,13 +19,13 @@ Result<RemoveKeyReply> remove_key(VolumeContext& volume, const OpContext& ctx, c
     }
     if (!found) return fail(found.error());
 
-    STOA_TRY(user_bin, prepare_user_bin(volume, ctx, found->dir, [&] {
-               const NodeLocks locks({found->dir, found->node});
+    STOA_TRY(user_bin, prepare_user_bin(volume, ctx, found->dir, [&]() -> Status {
+               STOA_TRY(locks, NodeLocks::take(ctx, {found->dir, found->node}));
                return require_remove(ctx, found->dir->record, found->node->record);
              }));
     bool changed = false;
     auto reply = run_mutation(volume, ctx, [&](CommitTicket& ticket) -> Result<RemoveKeyReply> {
-      const NodeLocks locks({found->dir, found->node, user_bin.node});
+      STOA_TRY(locks, NodeLocks::take(ctx, {found->dir, found->node, user_bin.node}));
       STOA_TRY(entry, find_form(volume, *found->dir, parts.last, false));
       if (found->dir->deleted || entry != found->entry || found->node->deleted ||
           !still_kept(volume, user_bin, *found->dir)) {

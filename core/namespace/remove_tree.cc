@@ -1,5 +1,5 @@
 #include "core/kv/keys.h"
-#include "core/namespace/operations.h"
+#include "core/txn/operations.h"
 
 namespace stoa::core {
 

@@ -1,24 +1,25 @@
 #include "core/access/access.h"
 #include "core/links/drop_link.h"
 #include "core/links/remove_directory.h"
-#include "core/namespace/operations.h"
 #include "core/namespace/replay.h"
 #include "core/recycle/bin.h"
 #include "core/recycle/purge.h"
 #include "core/recycle/restore.h"
+#include "core/txn/operations.h"
+#include "core/txn/reach.h"
 
 namespace stoa::core {
 namespace {
 
 // What one look at both directories found; the nodes of it are then locked together and looked at again.
-struct Parties {
+struct ResolvedRename {
   NodeRef from_dir, to_dir, moved, replaced;
   FoundEntry from, to;
   UserBin user_bin;      // for what is replaced
   FileId bin = kNoFile;  // from_dir is a user's bin of it: what moves is restored, and replaces nothing
 };
 
-Status check_rules(const OpContext& ctx, const RenameRequest& req, const Parties& p) {
+Status check_rules(const OpContext& ctx, const RenameRequest& req, const ResolvedRename& p) {
   const Inode& moved = p.moved->record;
   STOA_CHECK_OK(require_remove(ctx, p.from_dir->record, moved));
   STOA_CHECK_OK(require_add(ctx, p.to_dir->record, moved.is_directory()));
@@ -32,14 +33,14 @@ Status check_rules(const OpContext& ctx, const RenameRequest& req, const Parties
   return {};
 }
 
-Result<Parties> look(VolumeContext& volume, const OpContext& ctx, const RenameRequest& req) {
-  Parties p;
+Result<ResolvedRename> resolve(VolumeContext& volume, const OpContext& ctx, const RenameRequest& req) {
+  ResolvedRename p;
   STOA_TRY(from_dir, reach(volume, ctx, req.from_parent));
   STOA_TRY(to_dir, reach(volume, ctx, req.to_parent));
   p.from_dir = from_dir;
   p.to_dir = to_dir;
   {
-    const std::shared_lock lock(from_dir->lock);
+    STOA_TRY(lock, share_by(from_dir->lock, ctx.deadline));
     STOA_CHECK_OK(require_directory(*from_dir));
     STOA_CHECK_OK(require(ctx, from_dir->record, kRightSearch));
     STOA_TRY(entry, find_posix(volume, *from_dir, req.from_name));
@@ -47,7 +48,7 @@ Result<Parties> look(VolumeContext& volume, const OpContext& ctx, const RenameRe
     p.from = entry;
   }
   {
-    const std::shared_lock lock(to_dir->lock);
+    STOA_TRY(lock, share_by(to_dir->lock, ctx.deadline));
     STOA_CHECK_OK(require_directory(*to_dir));
     STOA_CHECK_OK(require(ctx, to_dir->record, kRightSearch));
     STOA_TRY(entry, find_posix(volume, *to_dir, req.to_name));
@@ -60,8 +61,8 @@ Result<Parties> look(VolumeContext& volume, const OpContext& ctx, const RenameRe
   if (p.bin == kNoFile && p.to.record.exists()) {
     STOA_TRY(replaced, node_of(volume, to_dir, p.to.raw, p.to.record));
     p.replaced = replaced;
-    STOA_TRY(user_bin, prepare_user_bin(volume, ctx, to_dir, [&] {
-               const NodeLocks locks({p.from_dir, p.to_dir, p.moved, p.replaced});
+    STOA_TRY(user_bin, prepare_user_bin(volume, ctx, to_dir, [&]() -> Status {
+               STOA_TRY(locks, NodeLocks::take(ctx, {p.from_dir, p.to_dir, p.moved, p.replaced}));
                return check_rules(ctx, req, p);
              }));
     p.user_bin = std::move(user_bin);
@@ -70,7 +71,7 @@ Result<Parties> look(VolumeContext& volume, const OpContext& ctx, const RenameRe
   return p;
 }
 
-Status stage_usage(MetaTxn& txn, const Parties& p, Inode& next) {
+Status stage_usage(MetaTxn& txn, const ResolvedRename& p, Inode& next) {
   if (p.from_dir == p.to_dir) return {};
   if (next.is_directory()) {
     next.home = p.to_dir->id;
@@ -87,7 +88,7 @@ Status stage_usage(MetaTxn& txn, const Parties& p, Inode& next) {
 
 // `alone`: the tree is locked for this alone. Absent: it is to be.
 Result<std::optional<RenameReply>> rename_locked(VolumeContext& volume, const OpContext& ctx, const RenameRequest& req,
-                                                 const Parties& p, bool alone, CommitTicket& ticket) {
+                                                 const ResolvedRename& p, bool alone, CommitTicket& ticket) {
   STOA_CHECK_OK(check_rules(ctx, req, p));
   for (const NodeRef& dir : {p.from_dir, p.to_dir}) STOA_CHECK_OK(require_outside_bin(volume, *dir));
   MetaTxn txn(volume, ctx);
@@ -141,21 +142,21 @@ Result<RenameReply> rename(VolumeContext& volume, const OpContext& ctx, const Re
   if (ctx.read_only) return fail(Errc::kReadOnly);
   for (bool alone = false;;) {
     if (ctx.expired()) return fail(Errc::kTimeout);
-    auto looked = look(volume, ctx, req);
-    if (!looked) {
+    auto resolved = resolve(volume, ctx, req);
+    if (!resolved) {
       // A file that vanished between the looks: the next look says so in its own words.
-      if (looked.error().code == Errc::kStale && reach(volume, ctx, req.from_parent) &&
+      if (resolved.error().code == Errc::kStale && reach(volume, ctx, req.from_parent) &&
           reach(volume, ctx, req.to_parent))
         continue;
-      return fail(looked.error());
+      return fail(resolved.error());
     }
-    Parties& p = *looked;
+    ResolvedRename& p = *resolved;
     if (p.bin != kNoFile) return restore_by_rename(volume, ctx, req, p.bin, p.from.raw);
     const bool moves = p.from.directory() && p.from_dir != p.to_dir;
     bool changed = false;
     CommitTicket ticket{};
     const auto attempt = [&]() -> Result<RenameReply> {
-      const NodeLocks locks({p.from_dir, p.to_dir, p.moved, p.replaced, p.user_bin.node});
+      STOA_TRY(locks, NodeLocks::take(ctx, {p.from_dir, p.to_dir, p.moved, p.replaced, p.user_bin.node}));
       STOA_CHECK_OK(require_directory(*p.from_dir));
       STOA_CHECK_OK(require_directory(*p.to_dir));
       STOA_TRY(from, find_posix(volume, *p.from_dir, req.from_name));
@@ -178,17 +179,17 @@ Result<RenameReply> rename(VolumeContext& volume, const OpContext& ctx, const Re
     };
     auto reply = [&]() -> Result<RenameReply> {
       if (!moves && !alone) {
-        const std::shared_lock tree_lock(volume.tree_lock);
+        STOA_TRY(tree_lock, share_by(volume.tree_lock, ctx.deadline));
         return attempt();
       }
-      const std::lock_guard tree_lock(volume.tree_lock);
+      STOA_TRY(tree_lock, lock_by(volume.tree_lock, ctx.deadline));
       if (!moves) return attempt();
       if (lies_in(p.to_dir->home_now().ancestry, p.moved->id))
         return fail(Errc::kInvalid, "a directory cannot move below itself");
       return attempt();
     }();
     if (reply && changed) continue;
-    if (reply && static_cast<std::uint64_t>(ticket) != 0) STOA_CHECK_OK(settle(volume, ctx, ticket));
+    if (reply && static_cast<std::uint64_t>(ticket) != 0) STOA_CHECK_OK(sync_or_defer(volume, ctx, ticket));
     return reply;
   }
 }

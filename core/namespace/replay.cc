@@ -1,6 +1,5 @@
 #include "core/namespace/replay.h"
-
-#include "core/txn/getattr.h"
+#include "core/txn/operations.h"
 
 namespace stoa::core {
 namespace {

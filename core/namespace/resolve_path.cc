@@ -1,8 +1,8 @@
-#include "core/namespace/operations.h"
+#include "core/txn/operations.h"
 
 namespace stoa::core {
 
-Result<ResolvePathReply> resolve_path(VolumeContext& volume, const OpContext& ctx, const ResolvePathRequest& req) {
+Result<ResolvePathReply> resolve_path(const VolumeView& volume, const OpContext& ctx, const ResolvePathRequest& req) {
   STOA_TRY(root, getattr(volume, ctx, {.id = kRootId}));
   Attributes attr = root.attr;
   std::string_view rest = req.path;

@@ -3,10 +3,11 @@
 #include "core/data/truncate.h"
 #include "core/links/drop_link.h"
 #include "core/links/new_inode.h"
-#include "core/namespace/operations.h"
 #include "core/namespace/replay.h"
 #include "core/recycle/bin.h"
 #include "core/txn/meta_txn.h"
+#include "core/txn/operations.h"
+#include "core/txn/reach.h"
 
 namespace stoa::core {
 namespace {
@@ -32,6 +33,8 @@ Status check_permissions(const OpContext& ctx, const Inode& inode, const SetAttr
     if (!time->server_time) return owner;
     STOA_CHECK_OK(require(ctx, inode, kRightWriteData));
   }
+  if (set.btime || set.dos) STOA_CHECK_OK(require_owner(ctx, inode, kRightWriteAttributes));
+  STOA_CHECK_OK(check_dos(set));
   if (set.chmod_policy && !inode.is_directory()) return fail(Errc::kNotDirectory);
   if (set.acl != nullptr && inode.type == FileType::kSymlink) return fail(Errc::kWrongType);
   return {};
@@ -112,6 +115,9 @@ Status apply(const OpContext& ctx, Inode& next, const SetAttributes& set, const 
   if (set.size) next.mtime = next.ctime;
   if (set.atime) next.atime = set.atime->server_time ? now : set.atime->time;
   if (set.mtime) next.mtime = set.mtime->server_time ? next.ctime : set.mtime->time;
+  next.btime = set.btime.value_or(next.btime);
+  if (set.size && regular) next.dos |= kDosArchive;
+  next.dos = with_dos(next.dos, set);
   return {};
 }
 
@@ -147,7 +153,7 @@ Status stage_owner(MetaTxn& txn, const NodeRef& node, const Inode& next) {
 
 Result<SetattrReply> setattr_locked(VolumeContext& volume, const OpContext& ctx, const SetattrRequest& req,
                                     const AclRef& ruling, const NodeRef& node, CommitTicket& ticket) {
-  const NodeLocks locks({node});
+  STOA_TRY(locks, NodeLocks::take(ctx, {node}));
   STOA_CHECK_OK(require_live(*node));
   STOA_CHECK_OK(check_permissions(ctx, node->record, req.set));
   STOA_CHECK_OK(req.set.size ? require_content_outside_bin(volume, ctx, *node) : require_outside_bin(volume, *node));
@@ -169,7 +175,7 @@ Result<SetattrReply> setattr_locked(VolumeContext& volume, const OpContext& ctx,
   STOA_CHECK_OK(stage_owner(txn, node, next));
   reply.attr = next.attributes();
   txn.put_inode(node, std::move(next));
-  txn.note({.kind = req.set.size ? ChangeKind::kContent : ChangeKind::kAttributes, .id = req.id});
+  STOA_CHECK_OK(txn.note_change(node, {.kind = req.set.size ? ChangeKind::kContent : ChangeKind::kAttributes}));
   STOA_TRY(committed, txn.commit());
   ticket = committed;
   return reply;
@@ -187,7 +193,7 @@ Result<SetattrReply> setattr(VolumeContext& volume, const OpContext& ctx, const 
   }
   const auto body = [&](CommitTicket& ticket) { return setattr_locked(volume, ctx, req, ruling, node, ticket); };
   if (!req.set.size) return run_mutation(volume, ctx, body);
-  const std::lock_guard gate(node->data_gate);
+  STOA_TRY(gate, lock_by(node->data_gate, ctx.deadline));
   STOA_TRY(trimmed, prepare_truncate(volume, ctx, node, *req.set.size));
   auto reply = run_mutation(volume, ctx, body);
   if (reply) finish_truncate(volume, node, trimmed);

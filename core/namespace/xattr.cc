@@ -1,9 +1,10 @@
 #include "core/access/access.h"
 #include "core/inode/inode_usage.h"
 #include "core/kv/keys.h"
-#include "core/namespace/operations.h"
 #include "core/recycle/bin.h"
 #include "core/txn/meta_txn.h"
+#include "core/txn/operations.h"
+#include "core/txn/reach.h"
 
 namespace stoa::core {
 namespace {
@@ -18,9 +19,9 @@ Status check_name(std::string_view name) {
   return {};
 }
 
-Result<NodeRef> readable(VolumeContext& volume, const OpContext& ctx, FileId id) {
+Result<NodeRef> readable(const VolumeView& volume, const OpContext& ctx, FileId id) {
   STOA_TRY(node, reach(volume, ctx, id));
-  const std::shared_lock lock(node->lock);
+  STOA_TRY(lock, share_by(node->lock, ctx.deadline));
   STOA_CHECK_OK(require_live(*node));
   STOA_CHECK_OK(require(ctx, node->record, kRightReadXattrs));
   return node;
@@ -32,7 +33,7 @@ Result<XattrChangeReply> change(VolumeContext& volume, const OpContext& ctx, Fil
   if (value && value->size() > kXattrValueBytesMax) return fail(Errc::kTooLarge);
   STOA_TRY(node, reach(volume, ctx, id));
   return run_mutation(volume, ctx, [&](CommitTicket& ticket) -> Result<XattrChangeReply> {
-    const NodeLocks locks({node});
+    STOA_TRY(locks, NodeLocks::take(ctx, {node}));
     STOA_CHECK_OK(require_live(*node));
     STOA_CHECK_OK(require(ctx, node->record, kRightWriteXattrs));
     STOA_CHECK_OK(require_outside_bin(volume, *node));
@@ -72,7 +73,7 @@ Result<XattrChangeReply> change(VolumeContext& volume, const OpContext& ctx, Fil
 
 }  // namespace
 
-Result<GetXattrReply> get_xattr(VolumeContext& volume, const OpContext& ctx, const GetXattrRequest& req) {
+Result<GetXattrReply> get_xattr(const VolumeView& volume, const OpContext& ctx, const GetXattrRequest& req) {
   STOA_CHECK_OK(check_name(req.name));
   STOA_TRY(node, readable(volume, ctx, req.id));
   GetXattrReply reply;
@@ -89,7 +90,7 @@ Result<XattrChangeReply> remove_xattr(VolumeContext& volume, const OpContext& ct
   return change(volume, ctx, req.id, req.name, std::nullopt, XattrMode::kSet);
 }
 
-Result<ListXattrsReply> list_xattrs(VolumeContext& volume, const OpContext& ctx, const ListXattrsRequest& req) {
+Result<ListXattrsReply> list_xattrs(const VolumeView& volume, const OpContext& ctx, const ListXattrsRequest& req) {
   STOA_TRY(node, readable(volume, ctx, req.id));
   ListXattrsReply reply;
   const std::string lower = keys::id_key(node->id);

@@ -41,13 +41,13 @@ Status make_bin(VolumeContext& volume, FileId recycle_root, bool counted) {
   const OpContext ctx = own_context();
   volume.recycle.any.store(true, std::memory_order_release);
   const auto made = run_mutation(volume, ctx, [&](CommitTicket&) -> Result<bool> {
-    const NodeLocks locks({dir});
+    STOA_TRY(locks, NodeLocks::take(ctx, {dir}));
     STOA_CHECK_OK(require_directory(*dir));
     if (dir->record.has(kHasBin)) return false;
     MetaTxn txn(volume, ctx);
     STOA_TRY(bin, make_directory(volume, txn, recycle_root));
     bin.mode = kBinMode;
-    bin.flags = static_cast<std::uint8_t>(kIsBin | (counted ? 0 : kExcluded));
+    bin.flags = counted ? kIsBin : kIsBin | kExcluded;
     Inode next = dir->record;
     next.flags |= kHasBin;
     txn.records().put_bin(recycle_root, {bin.id});
@@ -57,7 +57,7 @@ Status make_bin(VolumeContext& volume, FileId recycle_root, bool counted) {
     home.account->child_class = UsageClass::kRecycled;
     note_levels(home.account->parent, 1);
     txn.new_inode(std::move(bin), std::move(home));
-    txn.put_inode(dir, std::move(next), Seen::kNo);
+    txn.put_inode(dir, std::move(next), Visible::kNo);
     STOA_CHECK_OK(txn.commit());
     return true;
   });
@@ -68,7 +68,7 @@ Status make_bin(VolumeContext& volume, FileId recycle_root, bool counted) {
 Status make_user_bin(VolumeContext& volume, const OpContext& caller, const NodeRef& bin, std::string_view name) {
   const OpContext ctx = own_context();
   const auto made = run_mutation(volume, ctx, [&](CommitTicket&) -> Result<bool> {
-    const NodeLocks locks({bin});
+    STOA_TRY(locks, NodeLocks::take(ctx, {bin}));
     if (bin->deleted) return false;
     STOA_TRY(present, find_form(volume, *bin, name, true));
     if (present.exists()) return false;
@@ -151,7 +151,7 @@ Result<Usage> usage_within(VolumeContext& volume, const Node& victim) {
 }
 
 // Whether nothing is below the locked directory, and nothing is said of it, that its account would have to take along.
-bool is_bare(const VolumeContext& volume, const Node& dir) {
+bool is_bare(const VolumeView& volume, const Node& dir) {
   if (dir.record.entries != 0 || dir.record.has(kHasBin)) return false;
   const UsageRecord known = volume.ledger.read(dir.account);
   return is_zero(known.usage) && !has_quota(known);
@@ -204,7 +204,7 @@ void remember_user_bin(VolumeContext& volume, const std::pair<FileId, std::uint3
 
 }  // namespace
 
-Result<FileId> bin_of(VolumeContext& volume, FileId dir) {
+Result<FileId> bin_of(const VolumeView& volume, FileId dir) {
   std::string value;
   STOA_TRY(found, volume.kv.get(Family::kTrash, keys::recycle_root_key(dir), &value));
   if (!found) return kNoFile;
@@ -212,7 +212,7 @@ Result<FileId> bin_of(VolumeContext& volume, FileId dir) {
   return recycle_root.bin;
 }
 
-Result<std::vector<Bin>> bins_below(VolumeContext& volume, FileId dir) {
+Result<std::vector<Bin>> bins_below(const VolumeView& volume, FileId dir) {
   STOA_TRY(top, volume.nodes.get(dir));
   {
     const std::shared_lock lock(top->lock);
@@ -233,14 +233,14 @@ Result<std::vector<Bin>> bins_below(VolumeContext& volume, FileId dir) {
   return bins;
 }
 
-Result<bool> has_bins(VolumeContext& volume) {
+Result<bool> has_bins(const VolumeView& volume) {
   const auto it = volume.kv.scan(Family::kTrash, {}, {});
   STOA_CHECK_OK(it->status());
   return it->valid();
 }
 
-Kept find_policy(const RecycleTable& table, const AncestryRef& dir) {
-  Kept kept;
+RecycleDecision find_policy(const RecycleTable& table, const AncestryRef& dir) {
+  RecycleDecision kept;
   for (const Ancestry* at = dir.get(); at != nullptr; at = at->above.get()) {
     if (at->kind != Ancestry::Kind::kPlain) return {};
     if (kept.recycle_root == kNoFile && table.has_own_bin(at->dir)) kept.recycle_root = at->dir;
@@ -255,7 +255,7 @@ Result<UserBin> prepare_user_bin(VolumeContext& volume, const OpContext& ctx, co
   if (volume.recycle.registry == nullptr || ctx.read_only) return UserBin{};
   const auto snapshot = volume.recycle.registry->snapshot();
   if (snapshot->recycle() == nullptr) return UserBin{};
-  const Kept kept = [&] {
+  const RecycleDecision kept = [&] {
     const std::shared_lock chain(volume.tree_lock);
     return find_policy(*snapshot->recycle(), dir->home_now().ancestry);
   }();
@@ -300,7 +300,7 @@ bool still_kept(VolumeContext& volume, const UserBin& user_bin, const Node& dir)
   if (user_bin.node->deleted) return false;
   const auto snapshot = volume.recycle.registry->snapshot();
   if (snapshot->recycle() == nullptr) return false;
-  const Kept kept = find_policy(*snapshot->recycle(), dir.ancestry);
+  const RecycleDecision kept = find_policy(*snapshot->recycle(), dir.ancestry);
   return kept.policy != nullptr && kept.policy->enabled && kept.recycle_root == user_bin.recycle_root;
 }
 
@@ -377,7 +377,7 @@ Status recycle_content(VolumeContext& volume, const OpContext& ctx, MetaTxn& txn
   return {};
 }
 
-Result<std::pair<RecycleItemId, ItemRecord>> item_of(VolumeContext& volume, FileId bin, std::string_view name) {
+Result<std::pair<RecycleItemId, ItemRecord>> item_of(const VolumeView& volume, FileId bin, std::string_view name) {
   const std::size_t at = name.rfind('@');
   if (at == std::string_view::npos) return fail(Errc::kNotFound);
   RecycleItemId item{bin, 0};
@@ -388,7 +388,7 @@ Result<std::pair<RecycleItemId, ItemRecord>> item_of(VolumeContext& volume, File
   return std::pair{item, std::move(record)};
 }
 
-Result<ItemRecord> read_item(VolumeContext& volume, const RecycleItemId& item) {
+Result<ItemRecord> read_item(const VolumeView& volume, const RecycleItemId& item) {
   std::string value;
   STOA_TRY(found, volume.kv.get(Family::kTrash, keys::item_key(item.bin, item.serial), &value));
   if (!found) return fail(Errc::kNotFound, kNoSuchItem);

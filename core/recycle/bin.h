@@ -19,23 +19,23 @@
 namespace stoa::core {
 
 // The bin of a directory; kNoFile: it has none.
-Result<FileId> bin_of(VolumeContext& volume, FileId dir);
+Result<FileId> bin_of(const VolumeView& volume, FileId dir);
 
 // All bins of directories at and below `dir`, with the directories that have them. kStale, kNotDirectory.
 struct Bin {
   NodeRef recycle_root, node;
 };
-Result<std::vector<Bin>> bins_below(VolumeContext& volume, FileId dir);
+Result<std::vector<Bin>> bins_below(const VolumeView& volume, FileId dir);
 
 // Whether the volume has any.
-Result<bool> has_bins(VolumeContext& volume);
+Result<bool> has_bins(const VolumeView& volume);
 
 // What the policies say of deletions in this directory. Needs the tree lock.
-struct Kept {
+struct RecycleDecision {
   const RecyclePolicy* policy = nullptr;  // null: nothing says anything
   FileId recycle_root = kNoFile;          // the directory whose bin takes them, if the policy is on
 };
-Kept find_policy(const RecycleTable& table, const AncestryRef& dir);
+RecycleDecision find_policy(const RecycleTable& table, const AncestryRef& dir);
 
 // Where what is about to be deleted goes.
 struct UserBin {
@@ -81,8 +81,8 @@ Status recycle_content(VolumeContext& volume, const OpContext& ctx, MetaTxn& txn
 
 inline constexpr const char* kNoSuchItem = "there is no such item in a recycle bin";
 // The item of this entry of a user's bin. kNotFound: it is none.
-Result<std::pair<RecycleItemId, ItemRecord>> item_of(VolumeContext& volume, FileId bin, std::string_view name);
-Result<ItemRecord> read_item(VolumeContext& volume, const RecycleItemId& item);  // kNotFound
+Result<std::pair<RecycleItemId, ItemRecord>> item_of(const VolumeView& volume, FileId bin, std::string_view name);
+Result<ItemRecord> read_item(const VolumeView& volume, const RecycleItemId& item);  // kNotFound
 // Where it lies. kStale: the bin is gone since, or the user's bin.
 Result<NodeRef> user_bin_of(VolumeContext& volume, FileId bin, const ItemRecord& item);
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kRememberedMax = 10'000;
 
-Result<std::vector<Bin>> bins_above(VolumeContext& volume, FileId dir) {
+Result<std::vector<Bin>> bins_above(const VolumeView& volume, FileId dir) {
   STOA_TRY(node, volume.nodes.get(dir));
   std::vector<FileId> above;
   {
@@ -29,7 +29,7 @@ Result<std::vector<Bin>> bins_above(VolumeContext& volume, FileId dir) {
   return bins;
 }
 
-Result<bool> was_below(VolumeContext& volume, const ItemRecord& item, FileId dir) {
+Result<bool> was_below(const VolumeView& volume, const ItemRecord& item, FileId dir) {
   STOA_TRY(origin, origin_of(volume, item));
   if (!origin) return false;
   if (std::ranges::find(origin->directories, dir) != origin->directories.end()) return true;
@@ -42,7 +42,7 @@ Result<bool> was_below(VolumeContext& volume, const ItemRecord& item, FileId dir
 
 }  // namespace
 
-Result<DeletedBelow> DeletedBelow::make(VolumeContext& volume, FileId dir) {
+Result<DeletedBelow> DeletedBelow::make(const VolumeView& volume, FileId dir) {
   DeletedBelow made(volume, dir);
   STOA_TRY(below, bins_below(volume, dir));
   STOA_TRY(above, bins_above(volume, dir));

@@ -1,4 +1,4 @@
-#include "core/recycle/list.h"
+#include "core/txn/operations.h"
 
 #include <algorithm>
 #include <limits>
@@ -9,7 +9,6 @@
 #include "core/kv/keys.h"
 #include "core/recycle/deleted_below.h"
 #include "core/recycle/origin.h"
-#include "core/txn/path_of.h"
 
 namespace stoa::core {
 namespace {
@@ -20,7 +19,7 @@ constexpr int kPassedOverMax = 10'000;
 constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();
 
 // Where it was, with directories that lie in a bin where they were; empty when one of them is gone.
-Result<std::string> original_path(VolumeContext& volume, const ItemRecord& item) {
+Result<std::string> original_path(const VolumeView& volume, const ItemRecord& item) {
   STOA_TRY(origin, origin_of(volume, item));
   if (!origin) return std::string();
   auto above = path_of(volume, {}, {origin->dir});
@@ -34,7 +33,7 @@ Result<std::string> original_path(VolumeContext& volume, const ItemRecord& item)
   }
 }
 
-Result<RecycledItem> shown(VolumeContext& volume, const RecycleItemId& id, const ItemRecord& item) {
+Result<RecycledItem> shown(const VolumeView& volume, const RecycleItemId& id, const ItemRecord& item) {
   STOA_TRY(path, original_path(volume, item));
   return RecycledItem{.item = id,
                       .id = item.id,
@@ -52,7 +51,7 @@ bool may_see(const OpContext& ctx, const ItemRecord& item) {
   return ctx.cred.is_superuser() || item.uid == ctx.cred.uid;
 }
 
-Result<ListRecycledReply> list_one(VolumeContext& volume, const OpContext& ctx, const RecycleItemId& id) {
+Result<ListRecycledReply> list_one(const VolumeView& volume, const OpContext& ctx, const RecycleItemId& id) {
   const auto item = read_item(volume, id);
   if (!item && item.error().code != Errc::kNotFound) return fail(item.error());
   if (!item || !may_see(ctx, *item)) return ListRecycledReply{};
@@ -62,7 +61,8 @@ Result<ListRecycledReply> list_one(VolumeContext& volume, const OpContext& ctx, 
 
 }  // namespace
 
-Result<ListRecycledReply> list_recycled(VolumeContext& volume, const OpContext& ctx, const ListRecycledRequest& req) {
+Result<ListRecycledReply> list_recycled(const VolumeView& volume, const OpContext& ctx,
+                                        const ListRecycledRequest& req) {
   if (req.item) return list_one(volume, ctx, *req.item);
   STOA_TRY(wanted, DeletedBelow::make(volume, req.dir));
   const std::size_t most = std::clamp(req.limit, 1u, kListMax);
@@ -105,7 +105,7 @@ Result<ListRecycledReply> list_recycled(VolumeContext& volume, const OpContext& 
   return reply;
 }
 
-Result<RecycleStatusReply> recycle_status(VolumeContext& volume, const OpContext&, const RecycleStatusRequest& req) {
+Result<RecycleStatusReply> recycle_status(const VolumeView& volume, const OpContext&, const RecycleStatusRequest& req) {
   STOA_TRY(dir, volume.nodes.get(req.dir));
   RecycleStatusReply reply;
   const auto snapshot = volume.recycle.registry->snapshot();
@@ -113,7 +113,8 @@ Result<RecycleStatusReply> recycle_status(VolumeContext& volume, const OpContext
     const std::shared_lock chain(volume.tree_lock);
     const std::shared_lock lock(dir->lock);
     STOA_CHECK_OK(require_directory(*dir));
-    const Kept kept = snapshot->recycle() != nullptr ? find_policy(*snapshot->recycle(), dir->ancestry) : Kept{};
+    const RecycleDecision kept =
+        snapshot->recycle() != nullptr ? find_policy(*snapshot->recycle(), dir->ancestry) : RecycleDecision{};
     if (kept.policy != nullptr) reply.policy = *kept.policy;
     reply.bin_of = kept.recycle_root == kNoFile && dir->record.has(kHasBin) ? req.dir : kept.recycle_root;
   }

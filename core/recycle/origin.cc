@@ -13,7 +13,7 @@ struct Place {
   FileId parent;
   std::string raw;
 };
-Result<std::optional<Place>> place_of(VolumeContext& volume, FileId dir) {
+Result<std::optional<Place>> place_of(const VolumeView& volume, FileId dir) {
   const std::string lower = keys::id_key(dir);
   const auto it = volume.kv.scan(Family::kLink, lower, keys::behind_prefix(lower));
   STOA_CHECK_OK(it->status());
@@ -25,7 +25,7 @@ Result<std::optional<Place>> place_of(VolumeContext& volume, FileId dir) {
 
 }  // namespace
 
-Result<std::vector<NodeRef>> directories_of_key(VolumeContext& volume, FileId base, std::string_view below) {
+Result<std::vector<NodeRef>> directories_of_key(const VolumeView& volume, FileId base, std::string_view below) {
   STOA_TRY(node, volume.nodes.get(base));
   std::vector<NodeRef> present{node};
   for (; !below.empty(); below.remove_prefix(below.find('/') + 1)) {
@@ -44,7 +44,7 @@ Result<std::vector<NodeRef>> directories_of_key(VolumeContext& volume, FileId ba
   return present;
 }
 
-Result<std::optional<Origin>> origin_of(VolumeContext& volume, ItemRecord item) {
+Result<std::optional<Origin>> origin_of(const VolumeView& volume, ItemRecord item) {
   Origin origin{item.parent, item.raw};
   for (int depth = 0; depth < kDepthMax; ++depth) {
     const auto dir = volume.nodes.get(origin.dir);

@@ -10,6 +10,7 @@
 #include "core/recycle/deleted_below.h"
 #include "core/recycle/origin.h"
 #include "core/recycle/restore.h"
+#include "core/txn/operations.h"
 
 namespace stoa::core {
 namespace {
@@ -52,7 +53,7 @@ Result<bool> purge_item(VolumeContext& volume, const OpContext& ctx, const Recyc
     STOA_CHECK_OK(discard_empty_bin(volume, *node));
   }
   return run_mutation(volume, ctx, [&](CommitTicket&) -> Result<bool> {
-    const NodeLocks locks({*user_bin, *node});
+    STOA_TRY(locks, NodeLocks::take(ctx, {*user_bin, *node}));
     if ((*user_bin)->deleted || (*node)->deleted) return false;
     STOA_TRY(entry, find_form(volume, **user_bin, item->name, directory));
     if (entry.id != item->id) return false;
@@ -101,7 +102,7 @@ Status discard_user_bin(VolumeContext& volume, const OpContext& ctx, const NodeR
   if (!user_bin && user_bin.error().code == Errc::kStale) return {};
   STOA_CHECK_OK(user_bin);
   const auto done = run_mutation(volume, ctx, [&](CommitTicket&) -> Result<bool> {
-    const NodeLocks locks({bin, *user_bin});
+    STOA_TRY(locks, NodeLocks::take(ctx, {bin, *user_bin}));
     if (bin->deleted || !is_bare(volume, **user_bin)) return false;
     STOA_TRY(entry, find_form(volume, *bin, name, true));
     if (entry.id != id) return false;
@@ -124,13 +125,13 @@ Status recount(VolumeContext& volume, const Bin& bin, bool counted) {
   const auto done = run_mutation(
       volume, ctx,
       [&](CommitTicket&) -> Result<bool> {
-        const NodeLocks locks({bin.recycle_root, bin.node});
+        STOA_TRY(locks, NodeLocks::take(ctx, {bin.recycle_root, bin.node}));
         if (bin.recycle_root->deleted || bin.node->deleted || bin.node->record.has(kExcluded) != counted) return false;
         MetaTxn txn(volume, ctx);
         STOA_CHECK_OK(txn.move_directory(bin.node, counted ? bin.recycle_root : root, {}));
         Inode next = bin.node->record;
-        next.flags = static_cast<std::uint8_t>(counted ? next.flags & ~kExcluded : next.flags | kExcluded);
-        txn.put_inode(bin.node, std::move(next), Seen::kNo);
+        next.flags = counted ? next.flags & ~kExcluded : next.flags | kExcluded;
+        txn.put_inode(bin.node, std::move(next), Visible::kNo);
         STOA_CHECK_OK(txn.commit());
         return true;
       },
@@ -214,7 +215,7 @@ class ItemsToPurge {
   const PurgeRequest& req_;
   DeletedBelow& wanted_;
   std::set<RecycleItemId> named_;
-  Timestamp now_ = wall_now();
+  Timestamp now_ = volume_.time.wall();
 };
 
 }  // namespace
@@ -239,13 +240,13 @@ Status discard_empty_bin(VolumeContext& volume, const NodeRef& recycle_root) {
   }
   STOA_CHECK_OK(it->status());
   const auto done = run_mutation(volume, ctx, [&](CommitTicket&) -> Result<bool> {
-    const NodeLocks locks({recycle_root, *bin});
+    STOA_TRY(locks, NodeLocks::take(ctx, {recycle_root, *bin}));
     if (recycle_root->deleted || !is_bare(volume, **bin)) return false;
     MetaTxn txn(volume, ctx);
     Inode next = recycle_root->record;
-    next.flags &= static_cast<std::uint8_t>(~kHasBin);
+    next.flags &= ~kHasBin;
     STOA_CHECK_OK(txn.delete_inode(*bin));
-    txn.put_inode(recycle_root, std::move(next), Seen::kNo);
+    txn.put_inode(recycle_root, std::move(next), Visible::kNo);
     txn.records().remove_bin(recycle_root->id);
     STOA_CHECK_OK(txn.commit());
     const std::lock_guard lock(volume.recycle.mutex);
@@ -276,9 +277,9 @@ Status age_bins(VolumeContext& volume, Timestamp now, qos::BackgroundThrottle* p
       const std::shared_lock chain(volume.tree_lock);
       const std::shared_lock lock(bin.node->lock);
       counted = !bin.node->record.has(kExcluded);
-      const Kept kept = snapshot->recycle() != nullptr
-                            ? find_policy(*snapshot->recycle(), bin.recycle_root->home_now().ancestry)
-                            : Kept{};
+      const RecycleDecision kept = snapshot->recycle() != nullptr
+                                       ? find_policy(*snapshot->recycle(), bin.recycle_root->home_now().ancestry)
+                                       : RecycleDecision{};
       if (kept.policy != nullptr) policy = *kept.policy;
     }
     if (policy.enabled && policy.counted != counted) STOA_CHECK_OK(recount(volume, bin, policy.counted));
@@ -318,7 +319,7 @@ Result<PurgeReply> purge(VolumeContext& volume, const OpContext& ctx, const Purg
       return {};
     }));
   }
-  STOA_CHECK_OK(settle(volume, ctx, volume.committer.applied()));
+  STOA_CHECK_OK(sync_or_defer(volume, ctx, volume.committer.applied()));
   return reply;
 }
 

@@ -8,8 +8,6 @@
 
 namespace stoa::core {
 
-Result<PurgeReply> purge(VolumeContext&, const OpContext&, const PurgeRequest&);
-
 // Background work, one bounded step: what is older at `now` than its policy says goes, the oldest first, and what is
 // over the cap of its bin. Bins come to be counted as their policies say, where there is room; those that no policy
 // fills any more go when they are empty. Behind each bin it waits as `pace` says (null: not at all), and ends when that

@@ -8,6 +8,7 @@
 #include "core/links/key_path.h"
 #include "core/recycle/deleted_below.h"
 #include "core/recycle/origin.h"
+#include "core/txn/operations.h"
 
 namespace stoa::core {
 namespace {
@@ -54,7 +55,7 @@ class Restore {
     return run_mutation(
         volume_, ctx_,
         [&](CommitTicket& ticket) -> Result<std::optional<RestoreReply>> {
-          const NodeLocks locks({dir, user_bin, node});
+          STOA_TRY(locks, NodeLocks::take(ctx_, {dir, user_bin, node}));
           if (user_bin->deleted || node->deleted) return std::nullopt;
           STOA_TRY(entry, find_form(volume_, *user_bin, item_.name, directory));
           if (entry.id != item_.id) return std::nullopt;
@@ -225,7 +226,7 @@ Result<RestoreRight> restore_right(VolumeContext& volume, FileId bin) {
   const auto snapshot = volume.recycle.registry->snapshot();
   if (snapshot->recycle() == nullptr) return RestoreRight::kOwner;
   const std::shared_lock chain(volume.tree_lock);
-  const Kept kept = find_policy(*snapshot->recycle(), recycle_root->home_now().ancestry);
+  const RecycleDecision kept = find_policy(*snapshot->recycle(), recycle_root->home_now().ancestry);
   return kept.policy != nullptr ? kept.policy->restore : RestoreRight::kOwner;
 }
 

@@ -9,11 +9,7 @@
 namespace stoa::core {
 namespace {
 
-constexpr std::uint8_t kVersion = 2;  // of exports and users; the others still have their first
-constexpr std::uint8_t kFirstVersion = 1;
-constexpr std::uint8_t kOldestReader = 1;
-// A version that does not know of security flavors would let in whom they keep out.
-constexpr std::uint8_t kSecurityReader = 2;
+constexpr std::uint8_t kVersion = 1;
 
 // Persistent: never renumber.
 enum ExportFlags : std::uint8_t { kFlagNfs = 1, kFlagS3 = 2, kFlagReadOnly = 4 };
@@ -86,7 +82,7 @@ std::string encode_export(const Export& record) {
   }
   out.put_varint(record.security.size());
   for (const SecurityFlavor flavor : record.security) out.put(flavor);
-  return seal(kVersion, record.security.empty() ? kOldestReader : kSecurityReader, out.bytes());
+  return seal(kVersion, kVersion, out.bytes());
 }
 
 Result<Export> decode_export(std::string_view value) {
@@ -116,7 +112,7 @@ Result<Export> decode_export(std::string_view value) {
       return fail(Errc::kCorrupt, "export record is damaged");
     record.clients.push_back(rule);
   }
-  const std::uint64_t flavors = opened.version >= 2 ? in.get_varint() : 0;
+  const std::uint64_t flavors = in.get_varint();
   for (std::uint64_t i = 0; i < flavors && in.ok(); ++i) {
     record.security.push_back(in.get<SecurityFlavor>());
     if (record.security.back() < SecurityFlavor::kSys || record.security.back() > SecurityFlavor::kKrb5p)
@@ -135,7 +131,7 @@ std::string encode_user(const User& record) {
     out.put_string(key.access_key).put_string(key.secret_key).put(static_cast<std::uint8_t>(key.enabled));
   }
   out.put_string(record.principal).put_string(record.sid);
-  return seal(kVersion, kOldestReader, out.bytes());
+  return seal(kVersion, kVersion, out.bytes());
 }
 
 Result<User> decode_user(std::string_view value) {
@@ -155,10 +151,8 @@ Result<User> decode_user(std::string_view value) {
     key.enabled = in.get<std::uint8_t>() != 0;
     record.keys.push_back(std::move(key));
   }
-  if (opened.version >= 2) {
-    record.principal = in.get_string();
-    record.sid = in.get_string();
-  }
+  record.principal = in.get_string();
+  record.sid = in.get_string();
   if (!in.ok()) return fail(Errc::kCorrupt, "user record is damaged");
   return record;
 }
@@ -166,7 +160,7 @@ Result<User> decode_user(std::string_view value) {
 std::string encode_group(const Group& record) {
   Encoder out;
   out.put_string(record.name).put(record.gid).put_string(record.sid);
-  return seal(kFirstVersion, kOldestReader, out.bytes());
+  return seal(kVersion, kVersion, out.bytes());
 }
 
 Result<Group> decode_group(std::string_view value) {
@@ -189,7 +183,7 @@ std::string encode_flow(const FlowRule& rule) {
   for (const auto& amount : rule.limits.ceiling) out.put_varint(amount.value_or(0));
   for (const auto& amount : rule.limits.guarantee) out.put_varint(amount.value_or(0));
   out.put_varint(static_cast<std::uint64_t>(rule.limits.burst.count())).put_varint(rule.limits.weight);
-  return seal(kFirstVersion, kOldestReader, out.bytes());
+  return seal(kVersion, kVersion, out.bytes());
 }
 
 Result<FlowRule> decode_flow(std::string_view value) {
@@ -216,7 +210,7 @@ std::string encode_recycle(const RecyclePolicy& policy) {
   out.put(policy.dir).put(static_cast<std::uint8_t>(policy.enabled)).put(policy.days);
   out.put(static_cast<std::uint8_t>(policy.bytes_max.has_value())).put_varint(policy.bytes_max.value_or(0));
   out.put(policy.restore).put(static_cast<std::uint8_t>(policy.counted));
-  return seal(kFirstVersion, kOldestReader, out.bytes());
+  return seal(kVersion, kVersion, out.bytes());
 }
 
 Result<RecyclePolicy> decode_recycle(std::string_view value) {
@@ -240,7 +234,7 @@ std::string encode_token(const Token& token) {
   out.put_string(token.name).put(token.role).put(token.directory);
   for (const std::uint8_t byte : token.hash) out.put(byte);
   out.put(token.created.ns).put(token.expires.ns);
-  return seal(kFirstVersion, kOldestReader, out.bytes());
+  return seal(kVersion, kVersion, out.bytes());
 }
 
 Result<Token> decode_token(std::string_view value) {
@@ -260,7 +254,7 @@ Result<Token> decode_token(std::string_view value) {
 std::string encode_token_use(Timestamp last) {
   Encoder out;
   out.put(last.ns);
-  return seal(kFirstVersion, kOldestReader, out.bytes());
+  return seal(kVersion, kVersion, out.bytes());
 }
 
 Result<Timestamp> decode_token_use(std::string_view value) {
@@ -278,7 +272,7 @@ std::string audit_key(FileId directory) {
 std::string encode_audit(const AuditPolicy& policy) {
   Encoder out;
   out.put(policy.directory).put(policy.classes);
-  return seal(kFirstVersion, kOldestReader, out.bytes());
+  return seal(kVersion, kVersion, out.bytes());
 }
 
 Result<AuditPolicy> decode_audit(std::string_view value) {
@@ -295,13 +289,13 @@ Result<AuditPolicy> decode_audit(std::string_view value) {
 std::string encode_next_export(std::uint32_t id) {
   Encoder out;
   out.put(id);
-  return seal(kFirstVersion, kOldestReader, out.bytes());
+  return seal(kVersion, kVersion, out.bytes());
 }
 
 std::string encode_sid_domain(const SidDomain& domain) {
   Encoder out;
   for (const std::uint32_t part : domain) out.put(part);
-  return seal(kFirstVersion, kOldestReader, out.bytes());
+  return seal(kVersion, kVersion, out.bytes());
 }
 
 Result<SidDomain> decode_sid_domain(std::string_view value) {

@@ -75,7 +75,7 @@ Status check_owner(const RegistryView& snapshot, const Export& record) {
 }  // namespace
 
 Result<std::unique_ptr<StoredRegistry>> StoredRegistry::load(KvStore& kv, RegistryCommit commit,
-                                                             qos::Scheduler& scheduler) {
+                                                             qos::Scheduler& scheduler, const TimeSource& time) {
   RegistryRecords records;
   STOA_CHECK_OK(load_all(kv, keys::kExportPrefix, decode_export, records.exports));
   STOA_CHECK_OK(load_all(kv, keys::kUserPrefix, decode_user, records.users));
@@ -103,15 +103,16 @@ Result<std::unique_ptr<StoredRegistry>> StoredRegistry::load(KvStore& kv, Regist
     batch.put(Family::kConfig, kSidDomainKey, encode_sid_domain(domain));
     STOA_CHECK_OK(commit(batch));
   }
-  std::unique_ptr<StoredRegistry> registry(
-      new StoredRegistry(std::move(commit), scheduler, std::move(records), std::move(rules), domain, next_export));
+  std::unique_ptr<StoredRegistry> registry(new StoredRegistry(std::move(commit), scheduler, time, std::move(records),
+                                                              std::move(rules), domain, next_export));
   STOA_CHECK_OK(registry->load_uses(kv));
   return registry;
 }
 
-StoredRegistry::StoredRegistry(RegistryCommit commit, qos::Scheduler& scheduler, RegistryRecords records,
-                               std::vector<FlowRule> rules, const SidDomain& domain, std::uint32_t next_export)
-    : commit_(std::move(commit)), scheduler_(scheduler), domain_(domain), next_export_(next_export) {
+StoredRegistry::StoredRegistry(RegistryCommit commit, qos::Scheduler& scheduler, const TimeSource& time,
+                               RegistryRecords records, std::vector<FlowRule> rules, const SidDomain& domain,
+                               std::uint32_t next_export)
+    : commit_(std::move(commit)), time_(time), scheduler_(scheduler), domain_(domain), next_export_(next_export) {
   std::vector<FlowEntry> entries;
   std::vector<std::pair<qos::Flow*, qos::Limits>> limits{{background_.get(), background_default().limits}};
   for (FlowRule& rule : rules) {
@@ -177,7 +178,7 @@ Result<Export> StoredRegistry::add_export(const Export& wanted) {
 
   Export record = wanted;
   record.id = ExportId{next_export_};
-  record.created = wall_now();
+  record.created = time_.wall();
   WriteBatch batch;
   batch.put(Family::kConfig, export_key(record.id), encode_export(record));
   batch.put(Family::kConfig, kNextExportKey, encode_next_export(next_export_ + 1));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/metrics.h"
+#include "base/time_source.h"
 #include "core/api/registry.h"
 #include "core/kv/kv_store.h"
 #include "core/registry/snapshot.h"
@@ -21,12 +22,13 @@ namespace stoa::core {
 // Writes one batch and returns when it is durable. Called by one thread at a time.
 using RegistryCommit = std::function<Status(const WriteBatch&)>;
 
-// Thread-safe. Owned by the volume; `kv`, `scheduler` and what `commit` uses must outlive it. The flows of all
+// Thread-safe. Owned by the volume; `kv`, `scheduler`, `time` and what `commit` uses must outlive it. The flows of all
 // snapshots are those of `scheduler`.
 class StoredRegistry final : public Registry {
  public:
   // kCorrupt, kNotSupported: a record cannot be read; the detail names it.
-  static Result<std::unique_ptr<StoredRegistry>> load(KvStore& kv, RegistryCommit commit, qos::Scheduler& scheduler);
+  static Result<std::unique_ptr<StoredRegistry>> load(KvStore& kv, RegistryCommit commit, qos::Scheduler& scheduler,
+                                                      const TimeSource& time = kSystemTime);
 
   std::shared_ptr<const RegistrySnapshot> snapshot() const override;
 
@@ -68,8 +70,8 @@ class StoredRegistry final : public Registry {
     Timestamp stored;
   };
 
-  StoredRegistry(RegistryCommit commit, qos::Scheduler& scheduler, RegistryRecords records, std::vector<FlowRule> rules,
-                 const SidDomain& domain, std::uint32_t next_export);
+  StoredRegistry(RegistryCommit commit, qos::Scheduler& scheduler, const TimeSource& time, RegistryRecords records,
+                 std::vector<FlowRule> rules, const SidDomain& domain, std::uint32_t next_export);
   Status load_uses(KvStore& kv);
   void publish(RegistryRecords records) { publish(std::move(records), now().flow_table()); }
   void publish(RegistryRecords records, FlowTable flows);
@@ -83,6 +85,7 @@ class StoredRegistry final : public Registry {
   const RegistryView& now() const { return *snapshot_; }
 
   RegistryCommit commit_;
+  const TimeSource& time_;
   qos::Scheduler& scheduler_;
   const std::shared_ptr<qos::Flow> background_ = std::make_shared<qos::Flow>();
   const SidDomain domain_;

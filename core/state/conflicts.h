@@ -1,10 +1,10 @@
-// What conflicts with what: the one table behind every answer of core/state. What somebody holds of a file, or asks
-// for, is a set of facets; each facet stands against some others.
+// What conflicts with what: the one table behind every answer of core/state. What is held of a file, or asked for, is a
+// set of modes; each mode stands against some others.
 //
 // Between whom: opens with every other open, the holder's own ones, too (share-deny); byte-range locks with those of
 // every other owner, where they overlap (an open's own mandatory locks: mandatory_ranges.h); everything else between
-// different holders. A handle lease hinders nobody by itself: it is recalled from a holder whose opens are in
-// somebody's way.
+// different owners of leases, which are a holder and a key. Handle caching hinders nothing by itself: it is recalled
+// from a holder whose opens are in the way.
 #pragma once
 
 #include <array>
@@ -15,75 +15,106 @@
 
 namespace stoa::core {
 
-using Facets = std::uint32_t;
-enum Facet : Facets {
+using Modes = std::uint32_t;
+enum Mode : Modes {
   kOpenReads = 1 << 0,
   kOpenWrites = 1 << 1,
-  kOpenDeniesRead = 1 << 2,
-  kOpenDeniesWrite = 1 << 3,
-  kLockShared = 1 << 4,
-  kLockExclusive = 1 << 5,
-  kLeaseRead = 1 << 6,
-  kLeaseWrite = 1 << 7,
-  kLeaseHandle = 1 << 8,
+  kOpenDeletes = 1 << 2,
+  kOpenDeniesRead = 1 << 3,
+  kOpenDeniesWrite = 1 << 4,
+  kOpenDeniesDelete = 1 << 5,
+  kLockShared = 1 << 6,
+  kLockExclusive = 1 << 7,
+  kLeaseRead = 1 << 8,
+  kLeaseHandle = 1 << 9,
+  kLeaseWrite = 1 << 10,
+  // What a delegation is besides: its holder opens the file for reading, and lets no one write.
+  kLeaseOpens = 1 << 11,
   // What a mandatory lock is besides a lock: it stands against reading and writing.
-  kForbidsWriting = 1 << 9,
-  kForbidsReading = 1 << 10,
-  // Never held, only asked for: one access of somebody who need not have an open.
-  kLooks = 1 << 11,
-  kChanges = 1 << 12,
-  kTakesName = 1 << 13,
-  kReadsRange = 1 << 14,
-  kWritesRange = 1 << 15,
+  kForbidsWriting = 1 << 12,
+  kForbidsReading = 1 << 13,
+  // Never held, only asked for: one access, which needs no open.
+  kLooks = 1 << 14,
+  kChanges = 1 << 15,
+  kTakesName = 1 << 16,
+  kReadsRange = 1 << 17,
+  kWritesRange = 1 << 18,
 };
-inline constexpr std::size_t kFacets = 16;
-inline constexpr std::size_t kHeldFacets = 11;
+inline constexpr std::size_t kModes = 19;
+inline constexpr std::size_t kHeldModes = 14;
+inline constexpr std::size_t kOpenModeCount = 6;  // the first ones
 
-inline constexpr Facets kOpenFacets = kOpenReads | kOpenWrites | kOpenDeniesRead | kOpenDeniesWrite;
-inline constexpr Facets kLockFacets = kLockShared | kLockExclusive;
-inline constexpr Facets kDataLeaseFacets = kLeaseRead | kLeaseWrite;
+inline constexpr Modes kOpenModes = (Modes{1} << kOpenModeCount) - 1;
+inline constexpr Modes kLockModes = kLockShared | kLockExclusive;
+inline constexpr Modes kDataLeaseModes = kLeaseRead | kLeaseWrite | kLeaseOpens;
 
-// By number of the facet.
-inline constexpr std::array<Facets, kFacets> kAgainst = {
-    /* kOpenReads       */ kOpenDeniesRead | kLeaseWrite,
-    /* kOpenWrites      */ kOpenDeniesWrite | kLeaseRead | kLeaseWrite,
-    // Who has a lease opens the file for reading without asking: nobody may deny that meanwhile.
-    /* kOpenDeniesRead  */ kOpenReads | kLeaseRead | kLeaseWrite,
-    /* kOpenDeniesWrite */ kOpenWrites | kLeaseWrite,
-    // A write lease lets its holder lock without asking, a read lease lets him have shared locks so.
-    /* kLockShared      */ kLockExclusive | kLeaseWrite,
-    /* kLockExclusive   */ kLockShared | kLockExclusive | kLeaseRead | kLeaseWrite,
-    /* kLeaseRead       */ kOpenWrites | kOpenDeniesRead | kLockExclusive | kLeaseWrite,
-    /* kLeaseWrite      */ kOpenFacets | kLockFacets | kDataLeaseFacets,
-    /* kLeaseHandle     */ 0,
-    /* kForbidsWriting  */ 0,
-    /* kForbidsReading  */ 0,
-    /* kLooks           */ kLeaseWrite,
-    /* kChanges         */ kLeaseRead | kLeaseWrite,
-    /* kTakesName       */ kLeaseHandle,
-    /* kReadsRange      */ kForbidsReading,
-    /* kWritesRange     */ kForbidsWriting,
+// By number of the mode.
+inline constexpr std::array<Modes, kModes> kConflictsWith = {
+    /* kOpenReads        */ kOpenDeniesRead | kLeaseWrite,
+    /* kOpenWrites       */ kOpenDeniesWrite | kLeaseWrite | kLeaseOpens,
+    /* kOpenDeletes      */ kOpenDeniesDelete | kLeaseWrite,
+    // The holder of a delegation opens the file for reading without asking: no open may deny that meanwhile.
+    /* kOpenDeniesRead   */ kOpenReads | kLeaseWrite | kLeaseOpens,
+    /* kOpenDeniesWrite  */ kOpenWrites | kLeaseWrite,
+    /* kOpenDeniesDelete */ kOpenDeletes | kLeaseWrite,
+    // Write caching lets the holder lock without asking, read caching lets it have shared locks so.
+    /* kLockShared       */ kLockExclusive | kLeaseWrite,
+    /* kLockExclusive    */ kLockShared | kLockExclusive | kLeaseRead | kLeaseWrite,
+    /* kLeaseRead        */ kLockExclusive | kLeaseWrite,
+    /* kLeaseHandle      */ 0,
+    /* kLeaseWrite       */ kOpenModes | kLockModes | kDataLeaseModes,
+    /* kLeaseOpens       */ kOpenWrites | kOpenDeniesRead | kLeaseWrite,
+    /* kForbidsWriting   */ 0,
+    /* kForbidsReading   */ 0,
+    /* kLooks            */ kLeaseWrite,
+    /* kChanges          */ kLeaseRead | kLeaseWrite,
+    /* kTakesName        */ kLeaseHandle,
+    /* kReadsRange       */ kForbidsReading,
+    /* kWritesRange      */ kForbidsWriting,
 };
 
 // All that stands against any of `asked`.
-constexpr Facets against(Facets asked) {
-  Facets found = 0;
-  for (; asked != 0; asked &= asked - 1) found |= kAgainst[static_cast<std::size_t>(std::countr_zero(asked))];
+constexpr Modes conflicts_with(Modes asked) {
+  Modes found = 0;
+  for (; asked != 0; asked &= asked - 1) found |= kConflictsWith[static_cast<std::size_t>(std::countr_zero(asked))];
   return found;
 }
 
-constexpr Facets facets_of_open(std::uint32_t access, std::uint32_t deny) {
+// ShareBits. An open of the attributes alone denies nothing.
+constexpr Modes modes_of_open(std::uint32_t access, std::uint32_t deny) {
+  if (access == kShareNone) return 0;
   return ((access & kShareRead) != 0 ? kOpenReads : 0u) | ((access & kShareWrite) != 0 ? kOpenWrites : 0u) |
-         ((deny & kShareRead) != 0 ? kOpenDeniesRead : 0u) | ((deny & kShareWrite) != 0 ? kOpenDeniesWrite : 0u);
+         ((access & kShareDelete) != 0 ? kOpenDeletes : 0u) | ((deny & kShareRead) != 0 ? kOpenDeniesRead : 0u) |
+         ((deny & kShareWrite) != 0 ? kOpenDeniesWrite : 0u) | ((deny & kShareDelete) != 0 ? kOpenDeniesDelete : 0u);
 }
-constexpr Facets facet_of_lock(bool exclusive) {
+constexpr std::uint32_t access_of(Modes open) {
+  return ((open & kOpenReads) != 0 ? kShareRead : 0u) | ((open & kOpenWrites) != 0 ? kShareWrite : 0u) |
+         ((open & kOpenDeletes) != 0 ? kShareDelete : 0u);
+}
+constexpr std::uint32_t deny_of(Modes open) {
+  return ((open & kOpenDeniesRead) != 0 ? kShareRead : 0u) | ((open & kOpenDeniesWrite) != 0 ? kShareWrite : 0u) |
+         ((open & kOpenDeniesDelete) != 0 ? kShareDelete : 0u);
+}
+constexpr Modes mode_of_lock(bool exclusive) {
   return exclusive ? kLockExclusive : kLockShared;
 }
-constexpr Facets facets_of_mandatory_lock(bool exclusive) {
-  return facet_of_lock(exclusive) | kForbidsWriting | (exclusive ? kForbidsReading : 0u);
+constexpr Modes modes_of_mandatory_lock(bool exclusive) {
+  return mode_of_lock(exclusive) | kForbidsWriting | (exclusive ? kForbidsReading : 0u);
 }
-constexpr Facets facet_of_lease(LeaseKind kind) {
-  return kind == LeaseKind::kHandle ? kLeaseHandle : kind == LeaseKind::kWrite ? kLeaseWrite : kLeaseRead;
+constexpr Modes modes_of_lease(std::uint32_t bits, LeaseKind kind) {
+  return ((bits & kReadCaching) != 0 ? kLeaseRead : 0u) | ((bits & kHandleCaching) != 0 ? kLeaseHandle : 0u) |
+         ((bits & kWriteCaching) != 0 ? kLeaseWrite : 0u) |
+         ((bits & kReadCaching) != 0 && kind == LeaseKind::kDelegation ? kLeaseOpens : 0u);
+}
+// Write caching needs read caching.
+constexpr bool valid_bits(std::uint32_t bits) {
+  return bits != kLeaseNone && bits <= kAllCaching && ((bits & kWriteCaching) == 0 || (bits & kReadCaching) != 0);
+}
+// What is left of a lease when all goes that `bad` stands against. A cache that is not valid any more is dropped whole.
+constexpr std::uint32_t bits_beside(std::uint32_t bits, LeaseKind kind, Modes bad) {
+  if ((modes_of_lease(bits, kind) & bad) == 0) return bits;
+  if (kind == LeaseKind::kDelegation || (bad & kLeaseRead) != 0) return kLeaseNone;
+  return bits & ~((bad & kLeaseHandle) != 0 ? kHandleCaching : 0u) & ~((bad & kLeaseWrite) != 0 ? kWriteCaching : 0u);
 }
 
 }  // namespace stoa::core

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "core/api/ids.h"
+#include "core/api/opened_name.h"
 
 namespace stoa::core {
 
@@ -16,6 +17,8 @@ class FileWatch {
   virtual bool settled(FileId file) = 0;
   // The last open of a file without a name is gone.
   virtual void last_closed(FileId file) = 0;
+  // Takes away this name of the file. kNotFound: it has it no more. kRecallPending: later.
+  virtual Status delete_name(FileId file, const OpenedName& name) = 0;
 };
 
 }  // namespace stoa::core

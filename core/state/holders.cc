@@ -8,7 +8,7 @@ Holders::~Holders() {
   for (const auto& chunk : chunks_) delete chunk.load();
 }
 
-HolderId Holders::add(Recall recall, std::string_view peer, Granted granted) {
+HolderId Holders::add(HolderEvents* events, std::string_view peer, const LeaseTerms& terms) {
   const std::lock_guard lock(mutex_);
   std::size_t at = 0;
   if (!free_.empty()) {
@@ -25,10 +25,10 @@ HolderId Holders::add(Recall recall, std::string_view peer, Granted granted) {
   Slot& mine = slot(id);
   {
     const std::lock_guard calling(mine.calling);
-    mine.recall = std::move(recall);
-    mine.granted = std::move(granted);
+    mine.events = events;
   }
   mine.held.store(0);
+  mine.terms = terms;
   mine.own.opens = mine.own.locks = mine.own.leases = 0;
   const auto known = peers_.find(peer);
   if (known != peers_.end()) {
@@ -52,12 +52,9 @@ bool Holders::retire(HolderId holder) {
 }
 
 void Holders::remove(HolderId holder) {
-  Recall recall;
-  Granted granted;
   {
     const std::lock_guard calling(slot(holder).calling);
-    recall = std::exchange(slot(holder).recall, nullptr);
-    granted = std::exchange(slot(holder).granted, nullptr);
+    slot(holder).events = nullptr;
   }
   const std::lock_guard lock(mutex_);
   const std::shared_ptr<Peer> peer = std::exchange(slot(holder).peer, nullptr);
@@ -70,25 +67,15 @@ std::int64_t Holders::held(HolderId holder) const {
   return alive(holder) ? slot(holder).held.load() : 0;
 }
 
-void Holders::recall(HolderId holder, LeaseId lease, FileId file) {
-  if (!alive(holder)) return;
-  Slot& mine = slot(holder);
-  const std::lock_guard calling(mine.calling);
-  if (alive(holder) && mine.recall) mine.recall(lease, file);
-}
-
-void Holders::tell_granted(const LockRequest& lock) {
-  const HolderId holder = lock.owner.holder;
-  if (!alive(holder)) return;
-  Slot& mine = slot(holder);
-  const std::lock_guard calling(mine.calling);
-  if (alive(holder) && mine.granted) mine.granted(lock);
-}
-
-void Holders::call(HolderId holder, const std::function<void()>& what) {
-  if (!alive(holder)) return;
-  const std::lock_guard calling(slot(holder).calling);
-  if (alive(holder)) what();
+void Holders::mute(const HolderEvents& events) {
+  for (const auto& entry : chunks_) {
+    Chunk* const chunk = entry.load(std::memory_order_acquire);
+    if (chunk == nullptr) break;  // they are made in order
+    for (Slot& one : *chunk) {
+      const std::lock_guard calling(one.calling);
+      if (one.events == &events) one.events = nullptr;
+    }
+  }
 }
 
 std::size_t Holders::size() const {

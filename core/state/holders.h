@@ -1,10 +1,8 @@
-// Who holds state: whether a holder still exists, how much it holds, and how it is told to return a lease, and that it
-// has got a lock that it waited for.
+// The holders of opens, locks and leases: whether one still exists, how much it holds, and who hears its events.
 #pragma once
 
 #include <array>
 #include <atomic>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -18,8 +16,6 @@ namespace stoa::core {
 
 class Holders {
  public:
-  using Recall = std::function<void(LeaseId, FileId)>;
-  using Granted = std::function<void(const LockRequest&)>;
   static constexpr std::size_t kHoldersMax = 65536;
 
   Holders() = default;
@@ -33,22 +29,28 @@ class Holders {
   };
 
   // Those of one `peer` share a tally; empty: it is alone. kNoHolder: too many.
-  HolderId add(Recall recall, std::string_view peer, Granted granted);
+  HolderId add(HolderEvents* events, std::string_view peer, const LeaseTerms& terms);
   bool alive(HolderId holder) const;
   // From now on it is not alive; what it holds is to be taken away before remove(). False: it was not.
   bool retire(HolderId holder);
-  // Waits for a call that runs.
+  // Waits for an event that is being handled.
   void remove(HolderId holder);
+  void mute(const HolderEvents& events);
 
   void count(HolderId holder, std::int64_t delta) { slot(holder).held.fetch_add(delta, std::memory_order_relaxed); }
   std::int64_t held(HolderId holder) const;
   // From add() to remove().
+  const LeaseTerms& terms(HolderId holder) const { return slot(holder).terms; }
   Tally& own(HolderId holder) const { return slot(holder).own; }
   Tally& of_peer(HolderId holder) const { return slot(holder).peer->tally; }
   // With no lock held.
-  void recall(HolderId holder, LeaseId lease, FileId file);
-  void tell_granted(const LockRequest& lock);
-  void call(HolderId holder, const std::function<void()>& what);
+  template <class Event>
+  void tell(HolderId holder, Event event) {
+    if (!alive(holder)) return;
+    Slot& mine = slot(holder);
+    const std::lock_guard calling(mine.calling);
+    if (alive(holder) && mine.events != nullptr) event(*mine.events);
+  }
   std::size_t size() const;
 
  private:
@@ -60,10 +62,10 @@ class Holders {
     std::atomic<std::uint64_t> id{0};  // of the holder that lives here
     std::atomic<std::int64_t> held{0};
     Tally own;
+    LeaseTerms terms;
     std::shared_ptr<Peer> peer;
-    std::mutex calling;  // guards what follows, also while it runs
-    Recall recall;
-    Granted granted;
+    std::mutex calling;  // guards what follows, also while it handles an event
+    HolderEvents* events = nullptr;
   };
   static constexpr std::size_t kSlotsAtOnce = 256;
   static constexpr unsigned kSlotBits = 16;  // of a HolderId; above them it counts who had the slot before

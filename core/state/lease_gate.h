@@ -21,8 +21,8 @@ class LeaseGate {
  public:
   virtual ~LeaseGate() = default;
 
-  // Leases of `ctx.holder` itself do not count. kRecallPending: a conflicting lease is to be recalled; nothing may be
-  // changed, the protocol parks the request and tries again.
+  // The lease of the caller itself (`ctx.holder`, `ctx.lease_key`) does not count. kRecallPending: a conflicting lease
+  // is to be recalled; nothing may be changed, the request is parked and tried again.
   Status before_mutate(const OpContext& ctx, std::span<const FileId> files) {
     if (leases_.load(std::memory_order_relaxed) == 0) return {};
     return break_leases(ctx, files, Access::kChange);

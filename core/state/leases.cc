@@ -9,11 +9,17 @@ const Lease* Leases::find(LeaseId id) const {
   return at == leases_.end() ? nullptr : &*at;
 }
 
-const Lease* Leases::of(HolderId holder, bool handle) const {
-  const auto at = std::ranges::find_if(leases_, [&](const Lease& lease) {
-    return lease.holder == holder && (lease.kind == LeaseKind::kHandle) == handle;
-  });
+Lease* Leases::of(const LeaseOwner& owner) {
+  const auto at = std::ranges::find(leases_, owner, &Lease::owner);
   return at == leases_.end() ? nullptr : &*at;
+}
+
+std::optional<StateClock::time_point> Leases::awaited_until(StateClock::time_point now) const {
+  std::optional<StateClock::time_point> last;
+  for (const Lease& lease : leases_) {
+    if (lease.awaited(now)) last = std::max(last, std::optional(*lease.recalled + lease.recall_timeout));
+  }
+  return last;
 }
 
 std::optional<Lease> Leases::remove(LeaseId id) {

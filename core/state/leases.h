@@ -1,4 +1,4 @@
-// The caching leases of one file: who has one, who was asked to return it, and whose time is over.
+// The caching leases of one file: held, recalled to a level, or lapsed.
 #pragma once
 
 #include <chrono>
@@ -13,17 +13,21 @@ using StateClock = std::chrono::steady_clock;
 
 struct Lease {
   LeaseId id{};
-  HolderId holder = kNoHolder;
+  LeaseOwner owner;
+  std::uint32_t bits = kLeaseNone;
   LeaseKind kind{};
-  // Being granted: nobody knows of it yet, so whoever it would hinder takes it away (VolumeState::grant_lease).
+  StateClock::duration recall_timeout{};
+  // Being granted: its holder does not know of it yet, so what it would hinder takes it away
+  // (VolumeState::grant_lease).
   bool tentative = true;
   std::optional<StateClock::time_point> recalled{};
-  bool revoked = false;  // noticed to be, and counted
+  std::uint32_t keeps = kLeaseNone;  // of a recalled one: the bits that are left to it
+  bool revoked = false;              // noticed to be, and counted
 
-  // A lease that is not returned in time hinders nobody any more; its holder has to be told.
-  bool lapsed(StateClock::time_point now, StateClock::duration timeout) const {
-    return revoked || (recalled && now - *recalled >= timeout);
-  }
+  Modes modes() const { return modes_of_lease(bits, kind); }
+  // A lease that is not returned in time hinders nothing any more; its holder has to be told.
+  bool lapsed(StateClock::time_point now) const { return revoked || (recalled && now - *recalled >= recall_timeout); }
+  bool awaited(StateClock::time_point now) const { return recalled && !lapsed(now); }
 };
 
 class Leases {
@@ -32,8 +36,9 @@ class Leases {
   void add(const Lease& lease) { leases_.push_back(lease); }
   const Lease* find(LeaseId id) const;
   Lease* find(LeaseId id) { return const_cast<Lease*>(std::as_const(*this).find(id)); }
-  // The holder's handle lease, or its other one.
-  const Lease* of(HolderId holder, bool handle) const;
+  Lease* of(const LeaseOwner& owner);
+  // When the last of the recalls that are under way lapses; nothing when there is none.
+  std::optional<StateClock::time_point> awaited_until(StateClock::time_point now) const;
   // Taken out; nothing when it is not there.
   std::optional<Lease> remove(LeaseId id);
   template <class Visit>
@@ -46,7 +51,7 @@ class Leases {
   }
 
  private:
-  std::vector<Lease> leases_;  // few: a write lease is alone, and readers of one file that all cache it are not many
+  std::vector<Lease> leases_;  // few: write caching is alone, and readers of one file that all cache it are not many
 };
 
 }  // namespace stoa::core

@@ -24,17 +24,17 @@ bool LockRanges::holds(HolderId holder) const {
   return std::ranges::any_of(owners_, [&](const Owner& o) { return o.owner.holder == holder; });
 }
 
-Facets LockRanges::facets_of_others(HolderId holder) const {
-  Facets found = 0;
+Modes LockRanges::modes_of_others(HolderId holder) const {
+  Modes found = 0;
   for (const Owner& o : owners_) {
     if (o.owner.holder == holder) continue;
-    for (const Held& held : o.locks) found |= facet_of_lock(held.exclusive);
+    for (const Held& held : o.locks) found |= mode_of_lock(held.exclusive);
   }
   return found;
 }
 
 std::optional<HeldLock> LockRanges::in_the_way(const LockOwner& owner, const ByteSpan& span, bool exclusive) const {
-  const Facets bad = against(facet_of_lock(exclusive));
+  const Modes bad = conflicts_with(mode_of_lock(exclusive));
   const Owner* whose = nullptr;
   const Held* first = nullptr;
   for (const Owner& o : owners_) {
@@ -49,10 +49,10 @@ std::optional<HeldLock> LockRanges::in_the_way(const LockOwner& owner, const Byt
   return HeldLock{whose->owner, range_of(first->span), first->exclusive};
 }
 
-const Held* LockRanges::first_in_the_way(const Owner& other, const ByteSpan& span, Facets bad) {
+const Held* LockRanges::first_in_the_way(const Owner& other, const ByteSpan& span, Modes bad) {
   auto at = std::ranges::lower_bound(other.locks, span.first, {}, [](const Held& held) { return held.span.last; });
   for (; at != other.locks.end() && overlap(at->span, span); ++at) {
-    if ((facet_of_lock(at->exclusive) & bad) != 0) return &*at;
+    if ((mode_of_lock(at->exclusive) & bad) != 0) return &*at;
   }
   return nullptr;
 }
@@ -61,7 +61,7 @@ std::vector<LockOwner> LockRanges::owners_in_the_way(const LockOwner& owner, con
                                                      bool exclusive) const {
   std::vector<LockOwner> found;
   for (const Owner& o : owners_) {
-    if (o.owner != owner && first_in_the_way(o, span, against(facet_of_lock(exclusive))) != nullptr)
+    if (o.owner != owner && first_in_the_way(o, span, conflicts_with(mode_of_lock(exclusive))) != nullptr)
       found.push_back(o.owner);
   }
   return found;

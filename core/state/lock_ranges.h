@@ -29,7 +29,7 @@ class LockRanges {
   bool empty() const { return owners_.empty(); }
   bool holds(const LockOwner& owner) const { return find(owner) != owners_.end(); }
   bool holds(HolderId holder) const;
-  Facets facets_of_others(HolderId holder) const;
+  Modes modes_of_others(HolderId holder) const;
 
   // The lock with the lowest offset that keeps `owner` from having this one.
   std::optional<HeldLock> in_the_way(const LockOwner& owner, const ByteSpan& span, bool exclusive) const;
@@ -57,11 +57,11 @@ class LockRanges {
   std::size_t remove(const LockOwner& owner);
   std::size_t remove(HolderId holder);
 
-  // By owner and offset: its holder, the span, whether it is exclusive.
+  // By owner and offset: its owner, the span, whether it is exclusive.
   template <class Visit>
   void each(Visit visit) const {
     for (const Owner& o : owners_) {
-      for (const Change::Held& held : o.locks) visit(o.owner.holder, held.span, held.exclusive);
+      for (const Change::Held& held : o.locks) visit(o.owner, held.span, held.exclusive);
     }
   }
 
@@ -71,7 +71,7 @@ class LockRanges {
     std::vector<Change::Held> locks;  // by offset; they do not overlap
   };
   // The first lock of `other` that stands in the way of somebody else; null: none.
-  static const Change::Held* first_in_the_way(const Owner& other, const ByteSpan& span, Facets against);
+  static const Change::Held* first_in_the_way(const Owner& other, const ByteSpan& span, Modes against);
   std::vector<Owner>::const_iterator find(const LockOwner& owner) const {
     return std::ranges::find(owners_, owner, &Owner::owner);
   }

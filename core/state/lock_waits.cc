@@ -9,7 +9,7 @@ namespace {
 
 bool conflict(const LockWait& a, const LockWait& b) {
   return a.wanted.owner != b.wanted.owner && overlap(a.span, b.span) &&
-         (against(facet_of_lock(a.wanted.exclusive)) & facet_of_lock(b.wanted.exclusive)) != 0;
+         (conflicts_with(mode_of_lock(a.wanted.exclusive)) & mode_of_lock(b.wanted.exclusive)) != 0;
 }
 
 }  // namespace

@@ -22,9 +22,9 @@ struct LockWait {
   bool passes = false;         // does not keep to the order of arrival
   // Of who asks again and again: he is not granted anything meanwhile, but called when his turn has come.
   struct Asking {
-    StateClock::time_point last;           // when he asked
-    StateClock::time_point until;          // how long he has his place
-    std::function<void()> turn = nullptr;  // once
+    StateClock::time_point last;                       // when he asked
+    StateClock::time_point until;                      // how long he has his place
+    std::optional<HandleBytes> handle = std::nullopt;  // for one LockTurn
   };
   std::optional<Asking> asking = std::nullopt;
 };

@@ -23,26 +23,27 @@ Status check_mandatory_range(const LockRange& range) {
   return fail(Errc::kInvalid, "a lock beyond 2^64-1");
 }
 
-Facets MandatoryRanges::facets_of_others(HolderId holder) const {
-  Facets found = 0;
+Modes MandatoryRanges::modes_of_others(const LeaseOwner& owner) const {
+  Modes found = 0;
   for (const MandatoryLock& lock : locks_) {
-    if (lock.holder != holder) found |= facets_of_mandatory_lock(lock.exclusive);
+    if (lock.owner != owner) found |= modes_of_mandatory_lock(lock.exclusive);
   }
   return found;
 }
 
 const MandatoryLock* MandatoryRanges::in_the_way(OpenId open, const LockRange& range, bool exclusive) const {
-  const Facets bad = against(facet_of_lock(exclusive));
+  const Modes bad = conflicts_with(mode_of_lock(exclusive));
   for (const MandatoryLock& lock : locks_) {
-    if ((facet_of_lock(lock.exclusive) & bad) == 0 || !overlap(lock.range, range)) continue;
+    if ((mode_of_lock(lock.exclusive) & bad) == 0 || !overlap(lock.range, range)) continue;
     if (lock.open != open || exclusive) return &lock;
   }
   return nullptr;
 }
 
-const MandatoryLock* MandatoryRanges::in_the_way_of_io(OpenId open, const LockRange& range, Facets access) const {
+const MandatoryLock* MandatoryRanges::in_the_way_of_io(OpenId open, const LockRange& range, Modes access) const {
   for (const MandatoryLock& lock : locks_) {
-    if ((facets_of_mandatory_lock(lock.exclusive) & against(access)) == 0 || !overlap(lock.range, range)) continue;
+    if ((modes_of_mandatory_lock(lock.exclusive) & conflicts_with(access)) == 0 || !overlap(lock.range, range))
+      continue;
     if (lock.open != open || !lock.exclusive) return &lock;
   }
   return nullptr;

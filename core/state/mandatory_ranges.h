@@ -10,7 +10,7 @@ namespace stoa::core {
 
 struct MandatoryLock {
   OpenId open{};
-  HolderId holder = kNoHolder;
+  LeaseOwner owner;
   LockRange range;
   bool exclusive = false;
 };
@@ -21,12 +21,12 @@ Status check_mandatory_range(const LockRange& range);
 class MandatoryRanges {
  public:
   bool empty() const { return locks_.empty(); }
-  Facets facets_of_others(HolderId holder) const;
+  Modes modes_of_others(const LeaseOwner& owner) const;
   // What keeps this open from a lock. Its own ones count against an exclusive lock alone.
   const MandatoryLock* in_the_way(OpenId open, const LockRange& range, bool exclusive) const;
   // What keeps it from an access (kReadsRange, kWritesRange). Its own exclusive locks do not, its shared ones keep it
   // from writing.
-  const MandatoryLock* in_the_way_of_io(OpenId open, const LockRange& range, Facets access) const;
+  const MandatoryLock* in_the_way_of_io(OpenId open, const LockRange& range, Modes access) const;
 
   void add(const MandatoryLock& lock) { locks_.push_back(lock); }
   bool remove(OpenId open, const LockRange& range);  // the oldest of this range

@@ -9,53 +9,53 @@ namespace {
 constexpr std::uint32_t kMinusOne = ~std::uint32_t{0};
 }
 
-void ShareTable::Counts::add(Facets open, std::uint32_t delta) {
+void ShareTable::Counts::add(Modes open, std::uint32_t delta) {
   STOA_ASSERT(delta == 1 || opens > 0);
   opens += delta;
   for (std::size_t i = 0; i < of.size(); ++i) of[i] += (open >> i & 1) * delta;
 }
 
-Facets ShareTable::Counts::facets() const {
-  Facets found = 0;
+Modes ShareTable::Counts::modes() const {
+  Modes found = 0;
   for (std::size_t i = 0; i < of.size(); ++i) found |= of[i] != 0 ? 1u << i : 0u;
   return found;
 }
 
-void ShareTable::add(HolderId holder, Facets open) {
+void ShareTable::add(const LeaseOwner& owner, Modes open) {
   all_.add(open, 1);
-  auto at = std::ranges::lower_bound(holders_, holder, {}, &Entry::holder);
-  if (at == holders_.end() || at->holder != holder) at = holders_.insert(at, {holder, {}});
+  auto at = std::ranges::lower_bound(owners_, owner, {}, &Entry::owner);
+  if (at == owners_.end() || at->owner != owner) at = owners_.insert(at, {owner, {}});
   at->counts.add(open, 1);
 }
 
-void ShareTable::remove(HolderId holder, Facets open) {
+void ShareTable::remove(const LeaseOwner& owner, Modes open) {
   all_.add(open, kMinusOne);
-  const auto at = std::ranges::lower_bound(holders_, holder, {}, &Entry::holder);
-  STOA_ASSERT(at != holders_.end() && at->holder == holder);
+  const auto at = std::ranges::lower_bound(owners_, owner, {}, &Entry::owner);
+  STOA_ASSERT(at != owners_.end() && at->owner == owner);
   at->counts.add(open, kMinusOne);
-  if (at->counts.opens == 0) holders_.erase(at);
+  if (at->counts.opens == 0) owners_.erase(at);
 }
 
-Facets ShareTable::facets_without(Facets one) const {
+Modes ShareTable::modes_without(Modes one) const {
   Counts others = all_;
   others.add(one, kMinusOne);
-  return others.facets();
+  return others.modes();
 }
 
-Facets ShareTable::facets_of(HolderId holder) const {
-  const auto at = std::ranges::lower_bound(holders_, holder, {}, &Entry::holder);
-  return at == holders_.end() || at->holder != holder ? 0 : at->counts.facets();
+Modes ShareTable::modes_of(const LeaseOwner& owner) const {
+  const auto at = std::ranges::lower_bound(owners_, owner, {}, &Entry::owner);
+  return at == owners_.end() || at->owner != owner ? 0 : at->counts.modes();
 }
 
-Facets ShareTable::facets_of_others(HolderId holder) const {
+Modes ShareTable::modes_of_others(const LeaseOwner& owner) const {
   Counts others = all_;
-  const auto at = std::ranges::lower_bound(holders_, holder, {}, &Entry::holder);
-  if (at == holders_.end() || at->holder != holder) return others.facets();
+  const auto at = std::ranges::lower_bound(owners_, owner, {}, &Entry::owner);
+  if (at == owners_.end() || at->owner != owner) return others.modes();
   for (std::size_t i = 0; i < others.of.size(); ++i) {
     STOA_ASSERT(others.of[i] >= at->counts.of[i]);
     others.of[i] -= at->counts.of[i];
   }
-  return others.facets();
+  return others.modes();
 }
 
 }  // namespace stoa::core

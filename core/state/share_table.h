@@ -1,4 +1,4 @@
-// The opens of one file, counted by holder and by facet: conflicts are found without a look at each open.
+// The opens of one file, counted by owner of leases and by mode: conflicts are found without a look at each open.
 #pragma once
 
 #include <vector>
@@ -9,33 +9,42 @@ namespace stoa::core {
 
 class ShareTable {
  public:
-  void add(HolderId holder, Facets open);
-  void remove(HolderId holder, Facets open);
+  void add(const LeaseOwner& owner, Modes open);
+  void remove(const LeaseOwner& owner, Modes open);
   bool empty() const { return all_.opens == 0; }
-  // What all opens have, of everybody; and of everybody but `holder`.
-  Facets facets() const { return all_.facets(); }
-  Facets facets_without(Facets one) const;  // of all but one of the opens, which has these
-  Facets facets_of(HolderId holder) const;
-  Facets facets_of_others(HolderId holder) const;
+  // What all opens have together.
+  Modes modes() const { return all_.modes(); }
+  Modes modes_without(Modes one) const;  // of all but one of the opens, which has these
+  Modes modes_of(const LeaseOwner& owner) const;
+  Modes modes_of_others(const LeaseOwner& owner) const;
   // Each holder, how many opens it has, and what they have together.
   template <class Visit>
   void each(Visit visit) const {
-    for (const Entry& entry : holders_) visit(entry.holder, entry.counts.opens, entry.counts.facets());
+    for (auto at = owners_.begin(); at != owners_.end();) {
+      const HolderId holder = at->owner.holder;
+      std::uint32_t opens = 0;
+      Modes modes = 0;
+      for (; at != owners_.end() && at->owner.holder == holder; ++at) {
+        opens += at->counts.opens;
+        modes |= at->counts.modes();
+      }
+      visit(holder, opens, modes);
+    }
   }
 
  private:
   struct Counts {
     std::uint32_t opens = 0;
-    std::array<std::uint32_t, 4> of{};  // by number of the facet
-    void add(Facets open, std::uint32_t delta);
-    Facets facets() const;
+    std::array<std::uint32_t, kOpenModeCount> of{};  // by number of the mode
+    void add(Modes open, std::uint32_t delta);
+    Modes modes() const;
   };
   struct Entry {
-    HolderId holder;
+    LeaseOwner owner;
     Counts counts;
   };
   Counts all_;
-  std::vector<Entry> holders_;  // by holder
+  std::vector<Entry> owners_;  // in order
 };
 
 }  // namespace stoa::core

@@ -10,10 +10,6 @@ void add(FileHoldings::List<T>& list, std::size_t most, const T& one) {
   ++list.total;
 }
 
-std::uint32_t share_bits(Facets facets, Facets reads, Facets writes) {
-  return ((facets & reads) != 0 ? kShareRead : 0u) | ((facets & writes) != 0 ? kShareWrite : 0u);
-}
-
 }  // namespace
 
 FileHoldings VolumeState::held_of(FileId id, std::size_t most) const {
@@ -36,22 +32,20 @@ FileHoldings VolumeState::held_of(FileId id, std::size_t most) const {
   const auto found = shard.files.find(id);
   if (found == shard.files.end()) return held;
   const FileState& file = found->second;
-  file.shares.each([&](HolderId holder, std::uint32_t count, Facets facets) {
-    add(held.opens, most,
-        {.holder = holder,
-         .count = count,
-         .access = share_bits(facets, kOpenReads, kOpenWrites),
-         .deny = share_bits(facets, kOpenDeniesRead, kOpenDeniesWrite)});
+  file.shares.each([&](HolderId holder, std::uint32_t count, Modes modes) {
+    add(held.opens, most, {.holder = holder, .count = count, .access = access_of(modes), .deny = deny_of(modes)});
   });
-  file.locks.each([&](HolderId holder, const ByteSpan& span, bool exclusive) {
-    add(held.locks, most, {.holder = holder, .range = range_of(span), .exclusive = exclusive, .mandatory = false});
+  file.locks.each([&](const LockOwner& owner, const ByteSpan& span, bool exclusive) {
+    add(held.locks, most,
+        {.holder = owner.holder, .range = range_of(span), .exclusive = exclusive, .mandatory = false});
   });
   file.mandatory.each([&](const MandatoryLock& one) {
-    add(held.locks, most, {.holder = one.holder, .range = one.range, .exclusive = one.exclusive, .mandatory = true});
+    add(held.locks, most,
+        {.holder = one.owner.holder, .range = one.range, .exclusive = one.exclusive, .mandatory = true});
   });
   file.leases.each([&](const Lease& lease) {
-    if (lease.tentative || lease.lapsed(now, options_.lease_recall_timeout)) return;
-    add(held.leases, most, {.holder = lease.holder, .kind = lease.kind, .recalled = lease.recalled.has_value()});
+    if (lease.tentative || lease.lapsed(now)) return;
+    add(held.leases, most, {.holder = lease.owner.holder, .bits = lease.bits, .recalled = lease.recalled.has_value()});
   });
   return held;
 }

@@ -1,147 +1,222 @@
-// The caching leases of the table: granted, recalled, revoked, and the gate before whoever is in their way.
+// The caching leases of the table: granted, recalled to a level, answered, revoked, and the gate that they are.
 #include "core/state/state_table.h"
 
 #include "base/log.h"
 
 namespace stoa::core {
 
-template <class Wanted>
-bool VolumeState::recall_leases(Shard& shard, FileId id, FileState& file, Wanted wanted) {
+VolumeState::RecallFor VolumeState::recall_for(Modes asked) {
+  constexpr Modes kLooking = kLooks | kOpenReads | kOpenDeletes | kLockShared;
+  if ((asked & kTakesName) != 0) return RecallFor::kNameChange;
+  return (asked & ~kLooking) == 0 ? RecallFor::kLook : RecallFor::kChange;
+}
+
+bool VolumeState::paused(Shard& shard, FileId id, HolderId holder, StateClock::time_point now) const {
+  const Pause& pause = pause_of(shard, id);
+  if (pause.file != id) return false;
+  const LeaseTerms& terms = holders_.terms(holder);
+  const auto length = pause.what == RecallFor::kLook     ? terms.pause_after_look
+                      : pause.what == RecallFor::kChange ? terms.pause_after_change
+                                                         : terms.pause_after_name_change;
+  return now - pause.since < length;
+}
+
+void VolumeState::count_bits(std::uint32_t bits, std::int64_t more) {
+  if ((bits & kWriteCaching) != 0) write_leases_.fetch_add(more);
+  if ((bits & kHandleCaching) != 0) handle_leases_.fetch_add(more);
+}
+
+void VolumeState::wake_if_clear(FileState& file) {
+  if (file.recall_waits.empty() || file.leases.awaited_until(options_.now())) return;
+  recall_waits_.fetch_sub(static_cast<std::int64_t>(file.recall_waits.size()));
+  const std::lock_guard lock(recalls_mutex_);
+  for (FileState::Waiting& waiting : file.recall_waits) due_clear_.push_back(std::move(waiting.clear));
+  file.recall_waits.clear();
+  recalls_due_.store(true, std::memory_order_release);
+}
+
+template <class Left>
+bool VolumeState::recall_leases(Shard& shard, FileId id, FileState& file, RecallFor what, Left left) {
   const auto now = options_.now();
   bool found = false;
+  bool revoked = false;
   std::vector<LeaseId> withdrawn;
   file.leases.each([&](Lease& lease) {
-    if (lease.revoked || !wanted(lease)) return;
+    if (lease.revoked) return;
+    const std::uint32_t keeps = left(lease);
+    if (keeps == lease.bits) return;
     if (lease.tentative) {
       withdrawn.push_back(lease.id);
       return;
     }
-    if (lease.lapsed(now, options_.lease_recall_timeout)) {
-      lease.revoked = true;
+    if (lease.lapsed(now)) {
+      lease.revoked = revoked = true;
       revocations_.add();
-      log_warning("state", "a lease was not returned in time and is revoked",
-                  {{"file", static_cast<std::uint64_t>(id)}, {"holder", static_cast<std::uint64_t>(lease.holder)}});
+      log_warning(
+          "state", "a lease was not returned in time and is revoked",
+          {{"file", static_cast<std::uint64_t>(id)}, {"holder", static_cast<std::uint64_t>(lease.owner.holder)}});
       return;
     }
     found = true;
+    // One recall at a time: what is still in the way after the answer is recalled by the request that meets it then.
     if (lease.recalled) return;
     lease.recalled = now;
-    pause_of(shard, id) = {id, now};
+    lease.keeps = keeps;
+    pause_of(shard, id) = {id, now, what};
     recalls_.add();
     const std::lock_guard lock(recalls_mutex_);
-    due_.push_back({lease.holder, lease.id, id});
+    due_.push_back({lease.owner.holder, lease.id, id, keeps});
     recalls_due_.store(true, std::memory_order_release);
   });
   // The caller holds on to `file`, so it is not forgotten here when it is empty.
   for (const LeaseId lease : withdrawn) {
-    pause_of(shard, id) = {id, now};
+    pause_of(shard, id) = {id, now, what};
     const auto gone = file.leases.remove(lease);
-    shard.leases.erase(lease);
-    shard.holdings[gone->holder].leases.erase(lease);
-    forget_if_empty(shard, gone->holder);
-    holders_.count(gone->holder, -1);
-    (void)take_leases(gone->holder, -1);
-    if (gone->kind == LeaseKind::kWrite) write_leases_.fetch_sub(1);
-    if (gone->kind == LeaseKind::kHandle) handle_leases_.fetch_sub(1);
+    forget_lease(shard, *gone);
   }
+  if (revoked) wake_if_clear(file);
   return found;
 }
 
-bool VolumeState::lease_in_the_way(Shard& shard, FileId id, FileState& file, HolderId holder, Facets asked) {
+Status VolumeState::ask_leases(Shard& shard, FileId id, FileState& file, const LeaseOwner& owner, Modes asked) {
+  if (file.leases.empty()) return {};
+  const Modes bad = conflicts_with(asked);
+  const bool pending = recall_leases(shard, id, file, recall_for(asked), [&](const Lease& lease) {
+    return lease.owner == owner ? lease.bits : bits_beside(lease.bits, lease.kind, bad);
+  });
+  return pending ? recall_pending(id) : Status{};
+}
+
+bool VolumeState::handle_caching_in_the_way(Shard& shard, FileId id, FileState& file, const LeaseOwner& owner,
+                                            Modes asked) {
   if (file.leases.empty()) return false;
-  return recall_leases(shard, id, file, [&, bad = against(asked)](const Lease& lease) {
-    return lease.holder != holder && (facet_of_lease(lease.kind) & bad) != 0;
+  return recall_leases(shard, id, file, recall_for(asked), [&](const Lease& lease) {
+    const bool in_the_way = lease.owner != owner && (file.shares.modes_of(lease.owner) & conflicts_with(asked)) != 0;
+    return in_the_way ? bits_beside(lease.bits, lease.kind, kLeaseHandle) : lease.bits;
   });
 }
 
-bool VolumeState::handle_lease_in_the_way(Shard& shard, FileId id, FileState& file, HolderId holder, Facets asked) {
-  if (file.leases.empty()) return false;
-  return recall_leases(shard, id, file, [&](const Lease& lease) {
-    return lease.kind == LeaseKind::kHandle && lease.holder != holder &&
-           (file.shares.facets_of(lease.holder) & against(asked)) != 0;
+Modes VolumeState::held_by_others(const FileState& file, const LeaseOwner& owner, StateClock::time_point now) {
+  // POSIX locks are of a holder and no key.
+  const HolderId locker = owner.key == LeaseKey{} ? owner.holder : kNoHolder;
+  Modes others =
+      file.shares.modes_of_others(owner) | file.locks.modes_of_others(locker) | file.mandatory.modes_of_others(owner);
+  file.leases.each([&](const Lease& other) {
+    if (other.owner != owner && !other.lapsed(now)) others |= other.modes();
   });
+  return others;
 }
 
-std::optional<LeaseId> VolumeState::grant_lease(FileId id, HolderId holder, LeaseKind kind) {
+std::optional<GrantedLease> VolumeState::add_bits(Shard& shard, FileId id, FileState& file, Lease& lease,
+                                                  const LeaseRequest& wanted) {
+  const auto now = options_.now();
+  if (lease.tentative || lease.lapsed(now) || lease.kind != LeaseKind::kCache || wanted.kind != LeaseKind::kCache) {
+    return std::nullopt;
+  }
+  if (!lease.recalled && !paused(shard, id, lease.owner.holder, now)) {
+    const std::uint32_t more =
+        bits_beside(lease.bits | wanted.bits, lease.kind, conflicts_with(held_by_others(file, lease.owner, now))) &
+        ~lease.bits;
+    count_bits(more, +1);
+    lease.bits |= more;
+  }
+  return GrantedLease{lease.id, lease.bits};
+}
+
+void VolumeState::add_lease(Shard& shard, FileId id, Lease lease) {
+  const auto timeout = holders_.terms(lease.owner.holder).recall_timeout;
+  lease.recall_timeout = timeout ? *timeout : options_.lease_recall_timeout;
+  count_bits(lease.bits, +1);
+  shard.files[id].leases.add(lease);
+  shard.leases.emplace(lease.id, id);
+  shard.holdings[lease.owner.holder].leases.insert(lease.id);
+  holders_.count(lease.owner.holder, 1);
+}
+
+std::optional<GrantedLease> VolumeState::grant_lease(FileId id, const LeaseOwner& owner, const LeaseRequest& wanted) {
+  if (!valid_bits(wanted.bits)) return std::nullopt;
   Shard& shard = shard_of(id);
-  LeaseId lease{};
+  GrantedLease granted{.id = {}, .bits = wanted.bits};
   {
     const std::lock_guard lock(shard.mutex);
-    if (!holders_.alive(holder)) return std::nullopt;
-    const Pause& pause = pause_of(shard, id);
+    if (!holders_.alive(owner.holder)) return std::nullopt;
     const auto now = options_.now();
-    if (pause.file == id && now - pause.since < kLeasePause) return std::nullopt;
     if (const auto found = shard.files.find(id); found != shard.files.end()) {
-      const FileState& file = found->second;
-      if (file.leases.of(holder, kind == LeaseKind::kHandle) != nullptr) return std::nullopt;
-      Facets others = file.shares.facets_of_others(holder) | file.locks.facets_of_others(holder) |
-                      file.mandatory.facets_of_others(holder);
-      file.leases.each([&](const Lease& other) {
-        if (!other.lapsed(now, options_.lease_recall_timeout)) others |= facet_of_lease(other.kind);
-      });
-      if ((others & against(facet_of_lease(kind))) != 0) return std::nullopt;
+      FileState& file = found->second;
+      if (file.doomed) return std::nullopt;
+      if (Lease* const mine = file.leases.of(owner)) return add_bits(shard, id, file, *mine, wanted);
+      // Modes conflict both ways, so what stands against the lease are the bits that the others stand against.
+      granted.bits = bits_beside(wanted.bits, wanted.kind, conflicts_with(held_by_others(file, owner, now)));
     }
-    if (!take_leases(holder, 1)) return std::nullopt;
-    if (kind == LeaseKind::kWrite) write_leases_.fetch_add(1);
-    if (kind == LeaseKind::kHandle) handle_leases_.fetch_add(1);
-    lease = LeaseId{new_id(shard)};
-    shard.files[id].leases.add({.id = lease, .holder = holder, .kind = kind});
-    shard.leases.emplace(lease, id);
-    shard.holdings[holder].leases.insert(lease);
-    holders_.count(holder, 1);
+    if (granted.bits == kLeaseNone || paused(shard, id, owner.holder, now)) return std::nullopt;
+    if (!take_leases(owner.holder, 1)) return std::nullopt;
+    granted.id = LeaseId{new_id(shard, id)};
+    add_lease(shard, id, {.id = granted.id, .owner = owner, .bits = granted.bits, .kind = wanted.kind});
   }
   // A change that asked the gate before the lease was there may be under way. Once the file is settled it is done, and
   // whatever comes later meets the lease; what came in between has taken it away again.
   const bool settled = files_.settled(id);
   const std::lock_guard lock(shard.mutex);
   const auto found = shard.files.find(id);
-  Lease* const mine = found == shard.files.end() ? nullptr : found->second.leases.find(lease);
+  Lease* const mine = found == shard.files.end() ? nullptr : found->second.leases.find(granted.id);
   if (mine == nullptr) return std::nullopt;
   if (!settled) {
-    end_lease(shard, lease);
+    end_lease(shard, granted.id);
     return std::nullopt;
   }
   mine->tentative = false;
-  return lease;
+  return granted;
+}
+
+void VolumeState::forget_lease(Shard& shard, const Lease& gone) {
+  shard.leases.erase(gone.id);
+  shard.holdings[gone.owner.holder].leases.erase(gone.id);
+  forget_if_empty(shard, gone.owner.holder);
+  holders_.count(gone.owner.holder, -1);
+  (void)take_leases(gone.owner.holder, -1);
+  count_bits(gone.bits, -1);
 }
 
 void VolumeState::end_lease(Shard& shard, LeaseId lease) {
   const auto found = shard.leases.find(lease);
   if (found == shard.leases.end()) return;
   const FileId id = found->second;
-  const auto gone = shard.files.at(id).leases.remove(lease);
-  shard.leases.erase(found);
-  shard.holdings[gone->holder].leases.erase(lease);
-  forget_if_empty(shard, gone->holder);
+  FileState& file = shard.files.at(id);
+  const auto gone = file.leases.remove(lease);
+  forget_lease(shard, *gone);
+  wake_if_clear(file);
   forget_if_empty(shard, id);
-  holders_.count(gone->holder, -1);
-  (void)take_leases(gone->holder, -1);
-  if (gone->kind == LeaseKind::kWrite) write_leases_.fetch_sub(1);
-  if (gone->kind == LeaseKind::kHandle) handle_leases_.fetch_sub(1);
-  {
-    const std::lock_guard lock(ended_mutex_);
-    leases_ended_.fetch_add(1, std::memory_order_release);
-  }
-  lease_ended_.notify_all();
 }
 
-void VolumeState::wait_for_lease_end(std::uint64_t seen) {
-  constexpr auto kMoment = std::chrono::milliseconds(50);
-  std::unique_lock lock(ended_mutex_);
-  lease_ended_.wait_for(lock, kMoment, [&] { return leases_ended() != seen; });
-}
-
-void VolumeState::return_lease(LeaseId lease) {
+Status VolumeState::acknowledge(LeaseId lease, std::uint32_t bits) {
   Shard& shard = shard_of(lease);
   FileId id = kNoFile;
+  bool waited_for = false;
   {
     const std::lock_guard lock(shard.mutex);
     const auto found = shard.leases.find(lease);
-    if (found == shard.leases.end()) return;
-    if (shard.files.at(found->second).waited_for) id = found->second;
-    end_lease(shard, lease);
+    if (found == shard.leases.end()) return fail(Errc::kInvalid, "no such lease");
+    id = found->second;
+    FileState& file = shard.files.at(id);
+    waited_for = file.waited_for;
+    if (bits == kLeaseNone) {
+      end_lease(shard, lease);
+    } else {
+      Lease& mine = *file.leases.find(lease);
+      if (mine.lapsed(options_.now())) return fail(Errc::kTimeout, "the lease is revoked");
+      const std::uint32_t most = mine.recalled ? mine.keeps : mine.bits;
+      if ((bits & ~most) != 0 || !valid_bits(bits) || mine.kind == LeaseKind::kDelegation) {
+        return fail(Errc::kInvalid, "more of a lease than is left of it");
+      }
+      count_bits(mine.bits & ~bits, -1);
+      mine.bits = bits;
+      mine.recalled.reset();
+      wake_if_clear(file);
+    }
   }
-  if (id != kNoFile) serve_waits(id);
+  send_recalls();
+  if (waited_for) serve_waits(id);
+  return {};
 }
 
 bool VolumeState::lease_revoked(LeaseId lease) const {
@@ -149,20 +224,7 @@ bool VolumeState::lease_revoked(LeaseId lease) const {
   const std::lock_guard lock(shard.mutex);
   const auto found = shard.leases.find(lease);
   if (found == shard.leases.end()) return false;
-  const Lease* const mine = shard.files.at(found->second).leases.find(lease);
-  return mine->lapsed(options_.now(), options_.lease_recall_timeout);
-}
-
-std::optional<LeaseKind> VolumeState::lease_of(FileId id, HolderId holder) const {
-  const Shard& shard = shard_of(id);
-  const std::lock_guard lock(shard.mutex);
-  const auto found = shard.files.find(id);
-  if (found == shard.files.end()) return std::nullopt;
-  const Lease* const lease = found->second.leases.of(holder, false);
-  if (lease == nullptr || lease->tentative || lease->lapsed(options_.now(), options_.lease_recall_timeout)) {
-    return std::nullopt;
-  }
-  return lease->kind;
+  return shard.files.at(found->second).leases.find(lease)->lapsed(options_.now());
 }
 
 Status VolumeState::before_read(const OpContext& ctx, FileId file) {
@@ -172,28 +234,32 @@ Status VolumeState::before_read(const OpContext& ctx, FileId file) {
 }
 
 Status VolumeState::break_leases(const OpContext& ctx, std::span<const FileId> files, Access access) {
-  const Facets asked = access == Access::kChange ? kChanges : access == Access::kLook ? kLooks : kTakesName;
-  bool pending = false;
+  const Modes asked = access == Access::kChange ? kChanges : access == Access::kLook ? kLooks : kTakesName;
+  Status may;
   for (const FileId id : files) {
     Shard& shard = shard_of(id);
     const std::lock_guard lock(shard.mutex);
     const auto found = shard.files.find(id);
     if (found == shard.files.end()) continue;
-    pending |= lease_in_the_way(shard, id, found->second, ctx.holder, asked);
+    if (Status clear = ask_leases(shard, id, found->second, {ctx.holder, ctx.lease_key}, asked); !clear) may = clear;
     forget_if_empty(shard, id);
   }
-  if (pending) return fail(Errc::kRecallPending);
-  return {};
+  return may;
 }
 
 void VolumeState::call_holders() {
-  std::vector<DueRecall> due;
+  std::vector<LeaseRecall> due;
+  std::vector<std::function<void()>> clear;
   {
     const std::lock_guard lock(recalls_mutex_);
     due.swap(due_);
+    clear.swap(due_clear_);
     recalls_due_.store(false, std::memory_order_relaxed);
   }
-  for (const DueRecall& recall : due) holders_.recall(recall.holder, recall.lease, recall.file);
+  for (const LeaseRecall& recall : due) {
+    holders_.tell(recall.holder, [&](HolderEvents& events) { events.lease_recalled(recall); });
+  }
+  for (const auto& wake : clear) wake();
 }
 
 }  // namespace stoa::core

@@ -103,7 +103,8 @@ Result<std::optional<HeldLock>> VolumeState::take_in_turn(LockWait& wait) {
   return HeldLock{before->wanted.owner, before->wanted.range, before->wanted.exclusive};
 }
 
-Result<std::optional<HeldLock>> VolumeState::lock_in_turn(const LockRequest& wanted, std::function<void()> turn) {
+Result<std::optional<HeldLock>> VolumeState::lock_in_turn(const LockRequest& wanted,
+                                                          const std::optional<HandleBytes>& handle) {
   STOA_TRY(span, span_of(wanted.range));
   Shard& shard = shard_of(wanted.file);
   bool in_turn = true;  // whether somebody waits, or has to from now on
@@ -132,7 +133,7 @@ Result<std::optional<HeldLock>> VolumeState::lock_in_turn(const LockRequest& wan
     const auto now = options_.now();
     const StateClock::duration away = wait->asking ? now - wait->asking->last : StateClock::duration{};
     const StateClock::duration place =
-        turn ? kTurnAskedFor : std::clamp<StateClock::duration>(3 * away, kTurnCalled, kTurnAskedFor);
+        handle ? kTurnAskedFor : std::clamp<StateClock::duration>(3 * away, kTurnCalled, kTurnAskedFor);
     wait->asking = {.last = now, .until = now + place};  // nobody has to call who is here
     serve_waits(wanted.file, news);
     while (const LockWait* const passing = waits_.let_one_pass(*wait, holding)) {
@@ -141,7 +142,7 @@ Result<std::optional<HeldLock>> VolumeState::lock_in_turn(const LockRequest& wan
     }
     auto result = take_in_turn(*wait);
     if (result ? result->has_value() : result.error().code == Errc::kRecallPending) {
-      wait->asking->turn = std::move(turn);
+      wait->asking->handle = handle;
       return result;
     }
     holders_.count(wanted.owner.holder, -1);
@@ -175,9 +176,9 @@ void VolumeState::serve_waits(FileId id, News& news) {
       const bool kept =
           kept_by_locks(file, wanted, wait->span) || LockWaits::whose_turn_before(*queue, *wait) != nullptr;
       if (wait->asking) {
-        if (!kept && wait->asking->turn) {
+        if (!kept && wait->asking->handle) {
           wait->asking->until = std::min(wait->asking->until, now + kTurnCalled);
-          news.turns.emplace_back(wanted.owner.holder, std::exchange(wait->asking->turn, nullptr));
+          news.turns.push_back({wanted, *std::exchange(wait->asking->handle, std::nullopt)});
         }
         ++wait;
         continue;
@@ -210,8 +211,10 @@ void VolumeState::serve_waits(FileId id) {
 }
 
 void VolumeState::tell(const News& news) {
-  for (const LockRequest& lock : news.granted) holders_.tell_granted(lock);
-  for (const auto& [holder, turn] : news.turns) holders_.call(holder, turn);
+  for (const LockRequest& lock : news.granted)
+    holders_.tell(lock.owner.holder, [&](HolderEvents& events) { events.lock_granted({lock}); });
+  for (const LockTurn& turn : news.turns)
+    holders_.tell(turn.wanted.owner.holder, [&](HolderEvents& events) { events.lock_turn(turn); });
 }
 
 void VolumeState::end_wait(const LockRequest& wanted) {
@@ -236,6 +239,12 @@ void VolumeState::retry_waits() {
     files = waits_.files();
   }
   for (const FileId file : files) serve_waits(file);
+  std::vector<FileId> undeleted;
+  {
+    const std::lock_guard lock(undeleted_mutex_);
+    undeleted.assign(undeleted_.begin(), undeleted_.end());
+  }
+  for (const FileId file : undeleted) delete_doomed(file);
 }
 
 }  // namespace stoa::core

@@ -7,11 +7,11 @@ Result<std::optional<HeldLock>> VolumeState::lock_in_the_way(Shard& shard, FileI
                                                              const LockOwner& owner, const ByteSpan& span,
                                                              bool exclusive) {
   // A holder of a lease may have locks that only it knows of: it tells of them before it returns the lease.
-  if (lease_in_the_way(shard, id, file, owner.holder, facet_of_lock(exclusive))) return fail(Errc::kRecallPending);
+  STOA_CHECK_OK(ask_leases(shard, id, file, {owner.holder, {}}, mode_of_lock(exclusive)));
   if (auto other = file.locks.in_the_way(owner, span, exclusive)) return other;
   const LockRange range = range_of(span);
   if (const MandatoryLock* const other = file.mandatory.in_the_way(kNoOpen, range, exclusive)) {
-    return HeldLock{{other->holder, {}}, other->range, other->exclusive};
+    return HeldLock{{other->owner.holder, {}}, other->range, other->exclusive};
   }
   return std::nullopt;
 }
@@ -123,18 +123,19 @@ Result<std::optional<HeldLock>> VolumeState::lock_mandatory(OpenId open, LockRan
     const std::lock_guard lock(shard.mutex);
     const auto found = shard.opens.find(open);
     if (found == shard.opens.end()) return fail(Errc::kInvalid, "no such open");
-    const auto [id, holder, facets] = found->second;
+    const LeaseOwner owner = found->second.owner;
+    const FileId id = found->second.file;
     FileState& file = shard.files.at(id);
-    if (lease_in_the_way(shard, id, file, holder, facet_of_lock(exclusive))) return fail(Errc::kRecallPending);
+    STOA_CHECK_OK(ask_leases(shard, id, file, owner, mode_of_lock(exclusive)));
     if (const MandatoryLock* const other = file.mandatory.in_the_way(open, range, exclusive)) {
-      return HeldLock{{other->holder, {}}, other->range, other->exclusive};
+      return HeldLock{{other->owner.holder, {}}, other->range, other->exclusive};
     }
     if (range.length != 0) {
       STOA_TRY(span, span_of(range));
-      if (auto other = file.locks.in_the_way({holder, {}}, span, exclusive)) return other;
+      if (auto other = file.locks.in_the_way({owner.holder, {}}, span, exclusive)) return other;
     }
-    STOA_CHECK_OK(take_locks(holder, 1));
-    file.mandatory.add({open, holder, range, exclusive});
+    STOA_CHECK_OK(take_locks(owner.holder, 1));
+    file.mandatory.add({open, owner, range, exclusive});
     mandatory_locks_.fetch_add(1);
     return std::nullopt;
   }();
@@ -151,7 +152,7 @@ Status VolumeState::unlock_mandatory(OpenId open, LockRange range) {
     if (found == shard.opens.end()) return fail(Errc::kInvalid, "no such open");
     FileState& file = shard.files.at(found->second.file);
     if (!file.mandatory.remove(open, range)) return fail(Errc::kNotFound, "no lock of this range");
-    end_mandatory(found->second.holder, 1);
+    end_mandatory(found->second.owner.holder, 1);
     if (!file.waited_for) return {};
     id = found->second.file;
   }

@@ -5,66 +5,81 @@ namespace stoa::core {
 
 namespace {
 
-bool valid(std::uint32_t access, std::uint32_t deny) {
-  return access != kShareNone && access <= kShareBoth && deny <= kShareBoth;
+bool valid_share(std::uint32_t access, std::uint32_t deny) {
+  return access <= kShareAll && deny <= kShareAll;
 }
 
 }  // namespace
 
-Status VolumeState::may_open(Shard& shard, FileId id, FileState& file, HolderId holder, Facets asked, Facets others) {
-  if ((others & against(asked)) != 0) {
-    // It may be open for nobody any more.
-    const bool pending = handle_lease_in_the_way(shard, id, file, holder, asked);
-    return fail(pending ? Errc::kRecallPending : Errc::kShareConflict);
+Status VolumeState::may_open(Shard& shard, FileId id, FileState& file, const LeaseOwner& owner, Modes asked,
+                             Modes others) {
+  if ((others & conflicts_with(asked)) != 0) {
+    // It may be open for no user any more.
+    if (handle_caching_in_the_way(shard, id, file, owner, asked)) return recall_pending(id);
+    return fail(Errc::kShareConflict);
   }
-  if (lease_in_the_way(shard, id, file, holder, asked)) return fail(Errc::kRecallPending);
-  return {};
+  return ask_leases(shard, id, file, owner, asked);
+}
+
+Result<OpenId> VolumeState::open_unmade(const OpenSpec& spec) {
+  if (!valid_share(spec.access, spec.deny)) return fail(Errc::kInvalid, "access or deny of an open");
+  const Modes modes = modes_of_open(spec.access, spec.deny);
+  Shard& shard = shard_of(spec.file);
+  const std::lock_guard lock(shard.mutex);
+  if (!holders_.alive(spec.holder)) return fail(Errc::kInvalid, "no such holder");
+  STOA_CHECK_OK(take_opens(spec.holder, 1));
+  FileState& file = shard.files[spec.file];
+  if (file.doomed) {
+    (void)take_opens(spec.holder, -1);
+    return fail(Errc::kShareConflict, "it is to be deleted");
+  }
+  const LeaseOwner owner{spec.holder, spec.lease_key};
+  if (const Status may = may_open(shard, spec.file, file, owner, modes, file.shares.modes()); !may) {
+    (void)take_opens(spec.holder, -1);
+    forget_if_empty(shard, spec.file);
+    return fail(may.error());
+  }
+  const OpenId id{new_id(shard, spec.file)};
+  add_open(shard, id, {spec.file, owner, modes, spec.name});
+  return id;
+}
+
+void VolumeState::add_open(Shard& shard, OpenId id, const Open& open) {
+  shard.files[open.file].shares.add(open.owner, open.modes);
+  count_denying(open.modes, +1);
+  shard.opens.emplace(id, open);
+  shard.holdings[open.owner.holder].opens.insert(id);
+  holders_.count(open.owner.holder, 1);
 }
 
 Result<OpenId> VolumeState::open(const OpenSpec& spec) {
-  if (!valid(spec.access, spec.deny)) return fail(Errc::kInvalid, "access or deny of an open");
-  const Facets facets = facets_of_open(spec.access, spec.deny);
-  Shard& shard = shard_of(spec.file);
-  auto opened = [&]() -> Result<OpenId> {
-    const std::lock_guard lock(shard.mutex);
-    if (!holders_.alive(spec.holder)) return fail(Errc::kInvalid, "no such holder");
-    STOA_CHECK_OK(take_opens(spec.holder, 1));
-    FileState& file = shard.files[spec.file];
-    if (const Status may = may_open(shard, spec.file, file, spec.holder, facets, file.shares.facets()); !may) {
-      (void)take_opens(spec.holder, -1);
-      forget_if_empty(shard, spec.file);
-      return fail(may.error());
-    }
-    const OpenId id{new_id(shard)};
-    file.shares.add(spec.holder, facets);
-    count_denying(facets, +1);
-    shard.opens.emplace(id, Open{spec.file, spec.holder, facets});
-    shard.holdings[spec.holder].opens.insert(id);
-    holders_.count(spec.holder, 1);
-    return id;
-  }();
+  auto opened = open_unmade(spec);
   send_recalls();
-  if (!opened) return opened;
-  // The open is registered before the look at the file. An unlink asks keeps() with the file locked: when it asked
-  // before we registered, the look comes after its commit and finds the file gone; when it asked later, it has kept the
-  // file.
-  const auto nameless = files_.nameless(spec.file);
+  if (opened) STOA_CHECK_OK(look_at_opened(*opened, spec.file));
+  return opened;
+}
+
+// The open is registered before the look at the file. An unlink asks keeps() with the file locked: when it asked before
+// we registered, the look comes after its commit and finds the file gone; when it asked later, it has kept the file.
+Status VolumeState::look_at_opened(OpenId open, FileId id) {
+  const auto nameless = files_.nameless(id);
   if (!nameless) {
-    close(*opened);
+    close(open);
     return fail(nameless.error());
   }
   if (*nameless) {
     // Kept by an earlier open, perhaps one of before a restart: the last of all closes deletes it.
+    Shard& shard = shard_of(id);
     const std::lock_guard lock(shard.mutex);
-    const auto it = shard.files.find(spec.file);
+    const auto it = shard.files.find(id);
     if (it != shard.files.end()) it->second.nameless = true;
   }
-  return opened;
+  return {};
 }
 
 Status VolumeState::change_open(OpenId open, std::uint32_t access, std::uint32_t deny) {
-  if (!valid(access, deny)) return fail(Errc::kInvalid, "access or deny of an open");
-  const Facets facets = facets_of_open(access, deny);
+  if (!valid_share(access, deny)) return fail(Errc::kInvalid, "access or deny of an open");
+  const Modes modes = modes_of_open(access, deny);
   Shard& shard = shard_of(open);
   const auto changed = [&]() -> Status {
     const std::lock_guard lock(shard.mutex);
@@ -72,21 +87,42 @@ Status VolumeState::change_open(OpenId open, std::uint32_t access, std::uint32_t
     if (found == shard.opens.end()) return fail(Errc::kInvalid, "no such open");
     Open& mine = found->second;
     FileState& file = shard.files.at(mine.file);
-    file.shares.remove(mine.holder, mine.facets);
-    const Status may = may_open(shard, mine.file, file, mine.holder, facets, file.shares.facets());
+    file.shares.remove(mine.owner, mine.modes);
+    const Status may = may_open(shard, mine.file, file, mine.owner, modes, file.shares.modes());
     if (may) {
-      count_denying(mine.facets, -1);
-      count_denying(facets, +1);
-      mine.facets = facets;
+      count_denying(mine.modes, -1);
+      count_denying(modes, +1);
+      mine.modes = modes;
     }
-    file.shares.add(mine.holder, mine.facets);
+    file.shares.add(mine.owner, mine.modes);
     return may;
   }();
   send_recalls();
   return changed;
 }
 
-void VolumeState::count_denying(Facets open, std::int64_t more) {
+void VolumeState::join_opens(OpenId into, OpenId from) {
+  Shard& shard = shard_of(into);
+  if (&shard != &shard_of(from) || into == from) return;
+  const std::lock_guard lock(shard.mutex);
+  const auto stays = shard.opens.find(into);
+  const auto goes = shard.opens.find(from);
+  if (stays == shard.opens.end() || goes == shard.opens.end()) return;
+  Open& mine = stays->second;
+  if (mine.file != goes->second.file || mine.owner != goes->second.owner) return;
+  ShareTable& shares = shard.files.at(mine.file).shares;
+  const Modes both = mine.modes | goes->second.modes;
+  shares.remove(mine.owner, mine.modes);
+  shares.add(mine.owner, both);
+  count_denying(mine.modes, -1);
+  count_denying(both, +1);
+  mine.modes = both;
+  mine.delete_on_close |= std::exchange(goes->second.delete_on_close, false);
+  if (mine.name == nullptr) mine.name = goes->second.name;
+  (void)end_open(shard, from);  // not the last one
+}
+
+void VolumeState::count_denying(Modes open, std::int64_t more) {
   if ((open & (kOpenDeniesRead | kOpenDeniesWrite)) != 0) denying_opens_.fetch_add(more, std::memory_order_relaxed);
 }
 
@@ -98,34 +134,44 @@ Status VolumeState::check_denied(FileId id, OpenId through, std::uint32_t access
   if (found == shard.files.end()) return {};
   const auto mine = through == kNoOpen ? shard.opens.end() : shard.opens.find(through);
   const bool known = mine != shard.opens.end() && mine->second.file == id;
-  const Facets others =
-      known ? found->second.shares.facets_without(mine->second.facets) : found->second.shares.facets();
-  return (others & against(facets_of_open(access, kShareNone)) & kOpenFacets) == 0 ? Status{}
-                                                                                   : fail(Errc::kShareConflict);
+  const Modes others = known ? found->second.shares.modes_without(mine->second.modes) : found->second.shares.modes();
+  return (others & conflicts_with(modes_of_open(access, kShareNone)) & kOpenModes) == 0 ? Status{}
+                                                                                        : fail(Errc::kShareConflict);
 }
 
-bool VolumeState::end_open(Shard& shard, OpenId open) {
+VolumeState::Ended VolumeState::end_open(Shard& shard, OpenId open) {
   const auto found = shard.opens.find(open);
-  if (found == shard.opens.end()) return false;
+  if (found == shard.opens.end()) return {};
   const Open gone = found->second;
   shard.opens.erase(found);
-  shard.holdings[gone.holder].opens.erase(open);
-  forget_if_empty(shard, gone.holder);
-  holders_.count(gone.holder, -1);
-  (void)take_opens(gone.holder, -1);
+  const HolderId holder = gone.owner.holder;
+  shard.holdings[holder].opens.erase(open);
+  forget_if_empty(shard, holder);
+  holders_.count(holder, -1);
+  (void)take_opens(holder, -1);
   FileState& file = shard.files.at(gone.file);
-  end_mandatory(gone.holder, file.mandatory.remove(open));
-  file.shares.remove(gone.holder, gone.facets);
-  count_denying(gone.facets, -1);
-  const bool last = file.shares.empty() && std::exchange(file.nameless, false);
+  end_mandatory(holder, file.mandatory.remove(open));
+  file.shares.remove(gone.owner, gone.modes);
+  count_denying(gone.modes, -1);
+  if (gone.delete_on_close && !file.doomed) {
+    file.doomed = gone.name;
+    (void)ask_leases(shard, gone.file, file, gone.owner, kTakesName);
+  }
+  const bool last = file.shares.empty();
+  const Ended ended{.nameless = last && std::exchange(file.nameless, false), .doomed = last && file.doomed != nullptr};
   forget_if_empty(shard, gone.file);
-  return last;
+  return ended;
+}
+
+void VolumeState::finish_close(FileId file, const Ended& ended) {
+  if (ended.nameless) files_.last_closed(file);
+  if (ended.doomed) delete_doomed(file);
 }
 
 void VolumeState::close(OpenId open) {
   Shard& shard = shard_of(open);
   FileId mine = kNoFile;
-  bool last = false;
+  Ended ended;
   bool waited_for = false;
   {
     const std::lock_guard lock(shard.mutex);
@@ -134,10 +180,11 @@ void VolumeState::close(OpenId open) {
     mine = found->second.file;
     const FileState& file = shard.files.at(mine);
     waited_for = file.waited_for && !file.mandatory.empty();
-    last = end_open(shard, open);
+    ended = end_open(shard, open);
   }
+  send_recalls();
   if (waited_for) serve_waits(mine);
-  if (last) files_.last_closed(mine);
+  finish_close(mine, ended);
 }
 
 bool VolumeState::keeps(FileId id) {

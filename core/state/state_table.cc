@@ -44,6 +44,16 @@ VolumeState::VolumeState(StateOptions options, FileWatch& files, KvStore& kv, Co
                          [this] { return static_cast<double>(reclaim_.size()); });
 }
 
+Status VolumeState::load() {
+  STOA_CHECK_OK(reclaim_.load());
+  const std::uint64_t first = std::uint64_t{reclaim_.start_number()} << kSerialsOfAStart;
+  for (Shard& shard : shards_) {
+    const std::lock_guard lock(shard.mutex);
+    shard.next_id = first + 1;
+  }
+  return {};
+}
+
 Status VolumeState::take_opens(HolderId holder, std::int64_t more) {
   return take({{holders_.own(holder).opens, options_.of_holder.opens},
                {holders_.of_peer(holder).opens, options_.of_peer.opens},
@@ -75,15 +85,14 @@ void VolumeState::forget_if_empty(Shard& shard, HolderId holder) {
   if (it != shard.holdings.end() && it->second.empty()) shard.holdings.erase(it);
 }
 
-HolderId VolumeState::add_holder(Protocol, std::function<void(LeaseId, FileId)> recall, std::string_view peer,
-                                 std::function<void(const LockRequest&)> granted) {
-  return holders_.add(std::move(recall), peer, std::move(granted));
+HolderId VolumeState::add_holder(Protocol, HolderEvents* events, std::string_view peer, const LeaseTerms& terms) {
+  return holders_.add(events, peer, terms);
 }
 
 void VolumeState::remove_holder(HolderId holder) {
   // Whoever adds to its holdings does so under a shard's mutex and looks whether it is alive: so none is missed.
   if (!holders_.retire(holder)) return;
-  std::vector<FileId> closed;
+  std::vector<std::pair<FileId, Ended>> closed;
   std::vector<FileId> waited_for;
   {
     const std::lock_guard lock(waits_mutex_);
@@ -99,7 +108,7 @@ void VolumeState::remove_holder(HolderId holder) {
     for (const OpenId open : gone.opens) {
       const FileId file = shard.opens.at(open).file;
       if (shard.files.at(file).waited_for) waited_for.push_back(file);
-      if (end_open(shard, open)) closed.push_back(file);
+      closed.emplace_back(file, end_open(shard, open));
     }
     for (const LeaseId lease : gone.leases) {
       const FileId id = shard.leases.at(lease);
@@ -113,8 +122,9 @@ void VolumeState::remove_holder(HolderId holder) {
     }
   }
   holders_.remove(holder);
+  send_recalls();
   for (const FileId file : waited_for) serve_waits(file);
-  for (const FileId file : closed) files_.last_closed(file);
+  for (const auto& [file, ended] : closed) finish_close(file, ended);
 }
 
 HeldCounts VolumeState::held_by(HolderId holder) const {

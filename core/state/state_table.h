@@ -2,11 +2,10 @@
 // core/api/state.h, and of the gate that every change passes. Its parts are in the files beside this one.
 //
 // Sharded by file, and ids carry their shard: whatever an operation needs is under one mutex, held for a few hundred
-// nanoseconds. Who waits for locks is under one mutex of its own. Lock order: the waits, a shard, then recalls, holders
-// or the count of ended leases. FileWatch and the holders are called with none of them held.
+// nanoseconds. Who waits for locks is under one mutex of its own. Lock order: the waits, a shard, then what is to be
+// told or the holders. FileWatch, holders and waiting requests are called with none of them held.
 #pragma once
 
-#include <condition_variable>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -21,6 +20,10 @@
 #include "core/state/share_table.h"
 
 namespace stoa::core {
+
+inline std::unexpected<Error> recall_pending(FileId file) {
+  return fail(Error{.code = Errc::kRecallPending, .subject = static_cast<std::uint64_t>(file)});
+}
 
 struct StateLimits {
   std::int64_t opens, locks, leases;
@@ -39,28 +42,34 @@ struct StateOptions {
 
 class VolumeState final : public StateTable, public LeaseGate {
  public:
-  // After a recall its file gets no new lease for so long: it is contended.
-  static constexpr StateClock::duration kLeasePause = std::chrono::seconds(10);
+  static constexpr std::int64_t kRecallWaitsMax = 65536;
 
   VolumeState(StateOptions options, FileWatch& files, KvStore& kv, Committer& committer, MetricRegistry& metrics);
 
-  // How many leases have ended so far; and waits for the next one since, at most for a moment: a lease that lapses
-  // tells nobody.
-  std::uint64_t leases_ended() const { return leases_ended_.load(std::memory_order_acquire); }
-  void wait_for_lease_end(std::uint64_t seen);
+  // Waits, with no lock held, until the recalls of the file that are under way are answered or have lapsed; at most
+  // until then. kBusy: too many wait.
+  Status wait_until_clear(FileId file, StateClock::time_point until);
 
   // At start: who may reclaim.
-  Status load() { return reclaim_.load(); }
+  Status load();
 
-  HolderId add_holder(Protocol protocol, std::function<void(LeaseId, FileId)> recall, std::string_view peer = {},
-                      std::function<void(const LockRequest&)> granted = nullptr) override;
+  HolderId add_holder(Protocol protocol, HolderEvents* events, std::string_view peer = {},
+                      const LeaseTerms& terms = {}) override;
+  void mute(const HolderEvents& events) override { holders_.mute(events); }
   void remove_holder(HolderId holder) override;
   bool holds_state(HolderId holder) const override { return holders_.held(holder) != 0; }
   HeldCounts held_by(HolderId holder) const override;
   FileHoldings held_of(FileId file, std::size_t most) const override;
+  HolderState export_holder(HolderId holder) const override;
+  HolderState adopt_holder(HolderId holder, const HolderState& state) override;
 
   Result<OpenId> open(const OpenSpec& spec) override;
+  // Of a file that is being made and that no other request can meet yet. With its directory locked.
+  Result<OpenId> open_unmade(const OpenSpec& spec);
   Status change_open(OpenId open, std::uint32_t access, std::uint32_t deny) override;
+  void join_opens(OpenId into, OpenId from) override;
+  Status set_delete(OpenId open, DeleteWhen when) override;
+  bool delete_pending(FileId file) const override;
   Status check_denied(FileId file, OpenId through, std::uint32_t access) const override;
   void close(OpenId open) override;
 
@@ -75,14 +84,17 @@ class VolumeState final : public StateTable, public LeaseGate {
   Status unlock_mandatory(OpenId open, LockRange range) override;
 
   Result<bool> lock_or_wait(const LockRequest& wanted) override;
-  Result<std::optional<HeldLock>> lock_in_turn(const LockRequest& wanted, std::function<void()> turn) override;
+  Result<std::optional<HeldLock>> lock_in_turn(const LockRequest& wanted,
+                                               const std::optional<HandleBytes>& handle) override;
   bool cancel_wait(const LockRequest& wanted) override;
   void retry_waits() override;
 
-  std::optional<LeaseId> grant_lease(FileId file, HolderId holder, LeaseKind kind) override;
-  void return_lease(LeaseId lease) override;
+  std::optional<GrantedLease> grant_lease(FileId file, const LeaseOwner& owner, const LeaseRequest& wanted) override;
+  Status acknowledge(LeaseId lease, std::uint32_t bits) override;
+  void return_lease(LeaseId lease) override { (void)acknowledge(lease, kLeaseNone); }
   bool lease_revoked(LeaseId lease) const override;
-  std::optional<LeaseKind> lease_of(FileId file, HolderId holder) const override;
+  Result<std::optional<RecallWait>> when_clear(FileId file, std::function<void()> clear) override;
+  void stop_waiting(const RecallWait& wait) override;
   Status before_read(const OpContext& ctx, FileId file) override;
 
   Status remember_client(Protocol protocol, std::string_view name) override {
@@ -110,16 +122,24 @@ class VolumeState final : public StateTable, public LeaseGate {
     LockRanges locks;
     MandatoryRanges mandatory;
     Leases leases;
-    bool nameless = false;    // its last close must be told
-    bool waited_for = false;  // somebody waits for a lock: whoever gives one or a lease back serves them
+    struct Waiting {
+      std::uint64_t number;
+      std::function<void()> clear;
+    };
+    std::vector<Waiting> recall_waits;         // requests parked until its recalls are answered; there is a lease then
+    std::shared_ptr<const OpenedName> doomed;  // goes with the last close; delete pending
+    bool nameless = false;                     // its last close must be told
+    bool waited_for = false;                   // for a lock: what gives a lock or a lease back serves those who wait
     bool empty() const {
-      return shares.empty() && locks.empty() && leases.empty() && !waited_for;
+      return shares.empty() && locks.empty() && leases.empty() && !doomed && !waited_for;
     }  // mandatory locks have opens
   };
   struct Open {
     FileId file;
-    HolderId holder;
-    Facets facets;
+    LeaseOwner owner;
+    Modes modes;
+    std::shared_ptr<const OpenedName> name{};
+    bool delete_on_close = false;
   };
   struct Holdings {  // of one holder in one shard
     std::unordered_set<OpenId> opens;
@@ -130,11 +150,16 @@ class VolumeState final : public StateTable, public LeaseGate {
   static constexpr unsigned kShardBits = 6;
   static constexpr std::size_t kShards = std::size_t{1} << kShardBits;
   static constexpr std::size_t kPauses = 128;
+  // Ids are not given twice, by an earlier owner of the shard neither: each start counts from a place of its own.
+  static constexpr unsigned kSerialBits = 48 - kShardBits;
+  static constexpr unsigned kSerialsOfAStart = 30;
   // The file that was recalled last, of those whose ids fall into one place: another one forgets it, which does no
   // harm.
+  enum class RecallFor : std::uint8_t { kLook, kChange, kNameChange };
   struct Pause {
     FileId file = kNoFile;
     StateClock::time_point since{};
+    RecallFor what{};
   };
   struct Shard {
     mutable std::mutex mutex;  // guards all that follows
@@ -145,11 +170,6 @@ class VolumeState final : public StateTable, public LeaseGate {
     std::array<Pause, kPauses> pauses{};
     std::uint64_t next_id = 1;
   };
-  struct DueRecall {
-    HolderId holder;
-    LeaseId lease;
-    FileId file;
-  };
 
   static std::uint64_t mixed(FileId file) { return static_cast<std::uint64_t>(file) * 0x9E3779B97F4A7C15ULL; }
   static std::size_t shard_number(FileId file) { return mixed(file) >> (64 - kShardBits); }
@@ -158,23 +178,42 @@ class VolumeState final : public StateTable, public LeaseGate {
   Shard& shard_of(OpenId open) { return shards_[static_cast<std::uint64_t>(open) % kShards]; }
   Shard& shard_of(LeaseId lease) { return shards_[static_cast<std::uint64_t>(lease) % kShards]; }
   const Shard& shard_of(LeaseId lease) const { return shards_[static_cast<std::uint64_t>(lease) % kShards]; }
-  std::uint64_t new_id(Shard& shard) {
-    return shard.next_id++ << kShardBits | static_cast<std::uint64_t>(&shard - shards_.data());
+  // The shard of the volume (ids.h), a serial, the shard here.
+  std::uint64_t new_id(Shard& shard, FileId file) {
+    const std::uint64_t serial = shard.next_id++ & ((std::uint64_t{1} << kSerialBits) - 1);
+    return static_cast<std::uint64_t>(core::shard_of(file)) << 48 | serial << kShardBits |
+           static_cast<std::uint64_t>(&shard - shards_.data());
   }
   static Pause& pause_of(Shard& shard, FileId file) { return shard.pauses[mixed(file) >> 32 & (kPauses - 1)]; }
 
   // All of these with the shard's mutex held.
-  // Whether there are leases for which `wanted` is true and which have not lapsed; they are then to be recalled. Of
-  // state_leases.cc alone.
-  template <class Wanted>
-  bool recall_leases(Shard& shard, FileId id, FileState& file, Wanted wanted);
-  // Those of somebody other than `holder` that stand against `asked`.
-  bool lease_in_the_way(Shard& shard, FileId id, FileState& file, HolderId holder, Facets asked);
-  // Handle leases of those whose opens stand against `asked`.
-  bool handle_lease_in_the_way(Shard& shard, FileId id, FileState& file, HolderId holder, Facets asked);
-  Status may_open(Shard& shard, FileId id, FileState& file, HolderId holder, Facets asked, Facets others);
-  void count_denying(Facets open, std::int64_t more);
-  bool end_open(Shard& shard, OpenId open);  // whether the file's last close must be told
+  static RecallFor recall_for(Modes asked);
+  bool paused(Shard& shard, FileId id, HolderId holder, StateClock::time_point now) const;
+  // Whether leases have to go or lose bits that have not lapsed; they are then to be recalled. `left(lease)`: the bits
+  // that are not in the way. Of state_leases.cc alone.
+  template <class Left>
+  bool recall_leases(Shard& shard, FileId id, FileState& file, RecallFor what, Left left);
+  // kRecallPending: leases of other owners stand against `asked`.
+  Status ask_leases(Shard& shard, FileId id, FileState& file, const LeaseOwner& owner, Modes asked);
+  // Handle caching of those whose opens stand against `asked`.
+  bool handle_caching_in_the_way(Shard& shard, FileId id, FileState& file, const LeaseOwner& owner, Modes asked);
+  Status may_open(Shard& shard, FileId id, FileState& file, const LeaseOwner& owner, Modes asked, Modes others);
+  // What others have of the file.
+  static Modes held_by_others(const FileState& file, const LeaseOwner& owner, StateClock::time_point now);
+  std::optional<GrantedLease> add_bits(Shard& shard, FileId id, FileState& file, Lease& lease,
+                                       const LeaseRequest& wanted);
+  void count_bits(std::uint32_t bits, std::int64_t more);
+  // Tells the requests that wait, when no recall of the file is under way any more.
+  void wake_if_clear(FileState& file);
+  void add_open(Shard& shard, OpenId id, const Open& open);
+  void add_lease(Shard& shard, FileId id, Lease lease);
+  void count_denying(Modes open, std::int64_t more);
+  struct Ended {
+    bool nameless = false;  // the file's last close must be told
+    bool doomed = false;    // its name is to be deleted
+  };
+  Ended end_open(Shard& shard, OpenId open);
+  void forget_lease(Shard& shard, const Lease& gone);  // that was taken out
   void end_lease(Shard& shard, LeaseId lease);
   void end_mandatory(HolderId holder, std::size_t count);
   void end_locks(Shard& shard, FileId id, FileState& file, HolderId holder, std::size_t count);
@@ -186,6 +225,13 @@ class VolumeState final : public StateTable, public LeaseGate {
   // Nothing: granted.
   Result<std::optional<HeldLock>> take_lock(Shard& shard, FileId id, FileState& file, const LockOwner& owner,
                                             const ByteSpan& span, bool exclusive);
+  // With no lock held.
+  void finish_close(FileId file, const Ended& ended);
+  void delete_doomed(FileId file);
+  // With no lock held. Fails, and the open ends, when the file is gone.
+  Status look_at_opened(OpenId open, FileId id);
+  bool adopt(HolderId holder, const HolderState::Open& open);
+  bool adopt(HolderId holder, const HolderState::Lease& lease);
   // Counts `more` of them, of the holder, of its peer and of all. kBusy: there is none left; nothing was counted.
   Status take_opens(HolderId holder, std::int64_t more);
   Status take_locks(HolderId holder, std::int64_t more);
@@ -194,7 +240,7 @@ class VolumeState final : public StateTable, public LeaseGate {
   // What holders are to be told of, once no lock is held.
   struct News {
     std::vector<LockRequest> granted;
-    std::vector<std::pair<HolderId, std::function<void()>>> turns;
+    std::vector<LockTurn> turns;
   };
   // With no lock held: takes what is free, and what nobody waits for. False: it has to be asked for in turn.
   bool take_unwaited(const LockRequest& wanted, const ByteSpan& span);
@@ -224,12 +270,13 @@ class VolumeState final : public StateTable, public LeaseGate {
   mutable std::mutex waits_mutex_;  // guards waits_, and all `waited_for` together with the shard's mutex
   LockWaits waits_;
 
-  std::mutex recalls_mutex_;  // guards due_
-  std::vector<DueRecall> due_;
+  std::mutex recalls_mutex_;  // guards what is to be told
+  std::vector<LeaseRecall> due_;
+  std::vector<std::function<void()>> due_clear_;
+  std::atomic<std::int64_t> recall_waits_{0};
 
-  std::atomic<std::uint64_t> leases_ended_{0};  // written with ended_mutex_ held
-  std::mutex ended_mutex_;
-  std::condition_variable lease_ended_;
+  std::mutex undeleted_mutex_;              // guards the next
+  std::unordered_set<FileId> undeleted_{};  // doomed, and a lease is in the way
 
   Counter& recalls_;
   Counter& revocations_;

@@ -18,7 +18,7 @@ void note_levels(const AccountRef& dir, std::uint32_t levels);
 // Whether so many levels may come to be below a directory. kNameTooLong. Needs the tree lock.
 Status require_depth(const AncestryRef& dir, std::uint32_t levels);
 
-// For a directory that moves: nothing may get deeper beyond the limit, and what is beyond it (of an earlier version)
+// For a directory that moves: nothing may get deeper beyond the limit, and what is beyond it
 // may come up.
 Status require_depth_of_move(VolumeContext& volume, const Node& moved, const Node& to);
 

@@ -1,12 +1,12 @@
-#include "core/txn/getattr.h"
+#include "core/txn/operations.h"
 
 #include "core/txn/reach.h"
 
 namespace stoa::core {
 
-Result<GetattrReply> getattr(VolumeContext& volume, const OpContext& ctx, const GetattrRequest& req) {
+Result<GetattrReply> getattr(const VolumeView& volume, const OpContext& ctx, const GetattrRequest& req) {
   STOA_TRY(node, reach(volume, ctx, req.id));
-  const std::shared_lock lock(node->lock);
+  STOA_TRY(lock, share_by(node->lock, ctx.deadline));
   STOA_CHECK_OK(require_live(*node));
   STOA_CHECK_OK(volume.state.before_look(ctx, req.id));
   return GetattrReply{node->record.attributes()};

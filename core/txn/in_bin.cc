@@ -2,18 +2,18 @@
 
 namespace stoa::core {
 
-bool in_bin(const VolumeContext& volume, const AncestryRef& ancestry) {
+bool in_bin(const VolumeView& volume, const AncestryRef& ancestry) {
   return volume.recycle.any.load(std::memory_order_acquire) && lies_in_bin(ancestry);
 }
 
-bool is_recycled(VolumeContext& volume, const NodeRef& node) {
+bool is_recycled(const VolumeView& volume, const NodeRef& node) {
   if (!volume.recycle.any.load(std::memory_order_acquire)) return false;
   const std::shared_lock chain(volume.tree_lock);
   const std::shared_lock lock(node->lock);
   return in_bin(volume, node->ancestry);
 }
 
-FileId bin_of_user_bin(VolumeContext& volume, Node& dir) {
+FileId bin_of_user_bin(const VolumeView& volume, Node& dir) {
   if (!volume.recycle.any.load(std::memory_order_acquire)) return kNoFile;
   const std::shared_lock chain(volume.tree_lock);
   const AncestryRef ancestry = dir.home_now().ancestry;
@@ -21,13 +21,13 @@ FileId bin_of_user_bin(VolumeContext& volume, Node& dir) {
   return above != nullptr && above->kind == Ancestry::Kind::kBin ? above->dir : kNoFile;
 }
 
-Status require_outside_bin(const VolumeContext& volume, const Node& node) {
+Status require_outside_bin(const VolumeView& volume, const Node& node) {
   if (in_bin(volume, node.ancestry))
     return fail(Errc::kReadOnly, "what is in a recycle bin can be restored or purged only");
   return {};
 }
 
-Status require_content_outside_bin(const VolumeContext& volume, const OpContext& ctx, const Node& node) {
+Status require_content_outside_bin(const VolumeView& volume, const OpContext& ctx, const Node& node) {
   return ctx.open != kNoOpen ? Status{} : require_outside_bin(volume, node);
 }
 

@@ -9,15 +9,15 @@
 namespace stoa::core {
 
 // Whether what lies here is in a bin. Needs the tree lock, or the lock of the node whose ancestry it is.
-bool in_bin(const VolumeContext& volume, const AncestryRef& ancestry);
+bool in_bin(const VolumeView& volume, const AncestryRef& ancestry);
 // kReadOnly for what is in a bin, and for bins and users' bins themselves. The node is locked.
-Status require_outside_bin(const VolumeContext& volume, const Node& node);
+Status require_outside_bin(const VolumeView& volume, const Node& node);
 // The same for the content of a file, which whoever opened it before it was deleted goes on writing (OpContext::open).
-Status require_content_outside_bin(const VolumeContext& volume, const OpContext& ctx, const Node& node);
+Status require_content_outside_bin(const VolumeView& volume, const OpContext& ctx, const Node& node);
 // Whether the file is in a bin now. No lock is held.
-bool is_recycled(VolumeContext& volume, const NodeRef& node);
+bool is_recycled(const VolumeView& volume, const NodeRef& node);
 // The bin whose user's bin the directory is; kNoFile: it is none. No lock is held.
-FileId bin_of_user_bin(VolumeContext& volume, Node& dir);
+FileId bin_of_user_bin(const VolumeView& volume, Node& dir);
 // Whether `name` is that of the bin in this locked directory, where no entry may be made of it.
 inline bool names_bin(const Node& dir, std::string_view name) {
   return name == kRecycleName && dir.record.has(kHasBin);

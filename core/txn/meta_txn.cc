@@ -9,6 +9,7 @@
 #include "core/kv/keys.h"
 #include "core/txn/depth.h"
 #include "core/txn/in_bin.h"
+#include "core/txn/node_name.h"
 
 namespace stoa::core {
 
@@ -27,12 +28,12 @@ void MetaTxn::put_acl(Inode& next) {
   has_acls_ = true;
 }
 
-void MetaTxn::put_inode(const NodeRef& node, Inode next, Seen seen) {
+void MetaTxn::put_inode(const NodeRef& node, Inode next, Visible visible) {
   STOA_ASSERT(next.id == node->id && !node->deleted);
   if (next.acl != node->record.acl) put_acl(next);
   records_.put_inode(next);
   if (!is_zero(node->pending)) commit_pending(node->charge_target(), node->pending);
-  publications_.push_back({node, std::move(next), false, seen});
+  publications_.push_back({node, std::move(next), false, visible});
 }
 
 NodeRef MetaTxn::new_inode(Inode record, Home home) {
@@ -53,7 +54,7 @@ void MetaTxn::set_home(const NodeRef& node, Home home) {
   homes_.push_back({node, std::move(home)});
 }
 
-Status MetaTxn::delete_inode(const NodeRef& node, Seen seen) {
+Status MetaTxn::delete_inode(const NodeRef& node, Visible visible) {
   records_.remove_inode(node->id);
   if (node->record.is_directory()) {
     const UsageRecord known = volume_.ledger.read(node->account);
@@ -69,12 +70,12 @@ Status MetaTxn::delete_inode(const NodeRef& node, Seen seen) {
   }
   if (node->record.has(kHasAcl)) records_.remove_xattr(node->id, keys::kAclXattr);
   if (!is_zero(node->pending)) commit_pending(node->charge_target(), node->pending);
-  publications_.push_back({node, {}, true, seen});
+  publications_.push_back({node, {}, true, visible});
   return {};
 }
 
-void MetaTxn::publish_entry(FileId dir, std::string_view raw, bool directory, const EntryRecord& record) {
-  entry_changes_.push_back({keys::id_name(dir, keys::stored_name(raw, directory)), record});
+void MetaTxn::publish_entry(FileId dir, std::string_view raw, bool directory, const EntryRecord& record, FileId gone) {
+  entry_changes_.push_back({keys::id_name(dir, keys::stored_name(raw, directory)), record, gone});
 }
 
 Status MetaTxn::insert_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, FileId id, FileType type,
@@ -112,12 +113,13 @@ void MetaTxn::put_entry(FileId dir, Inode& dir_next, std::string_view raw, const
 
 Status MetaTxn::remove_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, const EntryRecord& record) {
   STOA_ASSERT(record.exists() && dir_next.id == dir->id && dir_next.is_directory());
+  STOA_ASSERT(dir_next.entries > 0);
   const bool directory = record.type == FileType::kDirectory;
   renamed_.push_back(record.id);
   name_bytes_ -= static_cast<std::int64_t>(raw.size());
   named_.push_back({record.id, record.type});
   records_.remove_entry(dir->id, raw, record);
-  publish_entry(dir->id, raw, directory, EntryRecord{});
+  publish_entry(dir->id, raw, directory, EntryRecord{}, record.id);
   if (directory) {
     STOA_TRY(file, find_form(volume_, *dir, raw, false));
     if (file.exists()) {
@@ -186,7 +188,7 @@ Status MetaTxn::move_directory(const NodeRef& dir, const NodeRef& parent, const 
   if (!is_bin) STOA_CHECK_OK(require_depth_of_move(volume_, *dir, *parent));
   note_levels(to, 1 + levels_below(volume_, dir->account));
   // The committed side is complete only when nothing is queued; the exclusive tree lock keeps it so.
-  STOA_CHECK_OK(volume_.committer.wait_applied());
+  STOA_CHECK_OK(volume_.committer.wait_applied(ctx_.deadline));
   moves_.push_back({dir, parent});
   settles_ = true;
   ChargeTarget from = dir->charge_target_of_directory();
@@ -270,7 +272,7 @@ Status MetaTxn::break_leases() {
   std::size_t count = 0;
   Status may;
   for (const Publication& p : publications_) {
-    if (p.seen == Seen::kNo) continue;
+    if (p.visible == Visible::kNo) continue;
     files[count++] = p.node->id;
     if (count < kMost) continue;
     if (const Status some = volume_.state.before_mutate(ctx_, files); !some) may = some;
@@ -279,6 +281,32 @@ Status MetaTxn::break_leases() {
   if (const Status some = volume_.state.before_mutate(ctx_, std::span(files).first(count)); !some) may = some;
   if (const Status names = volume_.state.before_name_goes(ctx_, renamed_); !names) may = names;
   return may;
+}
+
+Status MetaTxn::note_change(const NodeRef& node, JournalNote note, const OpContext& by) {
+  STOA_CHECK_OK(find_name(volume_, *node));
+  note.id = node->id;
+  note.parent = node->name.parent;
+  note.name = node->name.raw;
+  this->note(note, by);
+  return {};
+}
+
+// Names that went first: a rename gives the file another one.
+void MetaTxn::publish_name(Node& node) const {
+  const auto stored = [](const EntryChange& change, bool directory) {
+    const std::string_view name = keys::after_id(change.key);
+    return directory ? name.substr(0, name.size() - 1) : name;
+  };
+  const bool directory = node.record.is_directory();
+  for (const EntryChange& change : entry_changes_) {
+    if (change.gone != node.id || node.name.parent != keys::id_of(change.key)) continue;
+    if (node.name.raw == stored(change, directory)) node.name = {};
+  }
+  for (const EntryChange& change : entry_changes_) {
+    if (change.record.id != node.id || node.name.parent != kNoFile) continue;
+    node.name = {keys::id_of(change.key), std::string(stored(change, directory))};
+  }
 }
 
 std::vector<std::string> MetaTxn::journal() const {
@@ -296,6 +324,7 @@ std::vector<std::string> MetaTxn::journal() const {
 
 Result<CommitTicket> MetaTxn::commit() {
   STOA_ASSERT(!committed_);
+  STOA_CHECK_OK(fault_point(volume_.options.faults, "txn.commit"));
   STOA_CHECK_OK(volume_.room.admit(records_.batch(), name_bytes_));
   STOA_CHECK_OK(break_leases());
   // The references are a copy: what they mean for the data path follows below.
@@ -304,7 +333,8 @@ Result<CommitTicket> MetaTxn::commit() {
                                              .account_changes = account_changes_,
                                              .references = references_,
                                              .journal = journal(),
-                                             .settles = settles_}));
+                                             .settles = settles_},
+                                            ctx_.deadline));
   committed_ = true;
   volume_.ledger.confirm(reservations_);
   for (const AccountChange& change : account_changes_) volume_.ledger.apply(change);
@@ -325,6 +355,7 @@ Result<CommitTicket> MetaTxn::commit() {
   }
   for (const NodeRef& node : created_) {
     node->ticket = ticket;
+    publish_name(*node);
     volume_.nodes.insert(node);
   }
   for (Publication& p : publications_) {
@@ -341,6 +372,7 @@ Result<CommitTicket> MetaTxn::commit() {
       }
     } else {
       p.node->record = std::move(p.next);
+      publish_name(*p.node);
     }
   }
   for (auto& [node, home] : homes_) {

@@ -12,11 +12,11 @@
 namespace stoa::core {
 
 // Whether a change of a file can be seen through a protocol. What can be, breaks the leases of others.
-enum class Seen : bool { kNo, kYes };
+enum class Visible : bool { kNo, kYes };
 
 class MetaTxn {
  public:
-  MetaTxn(VolumeContext& volume, const OpContext& ctx) : volume_(volume), ctx_(ctx), now_(wall_now()) {}
+  MetaTxn(VolumeContext& volume, const OpContext& ctx) : volume_(volume), ctx_(ctx), now_(volume.time.wall()) {}
   ~MetaTxn();
   MetaTxn(const MetaTxn&) = delete;
   MetaTxn& operator=(const MetaTxn&) = delete;
@@ -27,13 +27,13 @@ class MetaTxn {
 
   // Nodes given to these are locked exclusively by the caller until after commit().
   // The new record of a node and its ACL, in the store and, after commit, in memory. Lazy changes of the node go along.
-  void put_inode(const NodeRef& node, Inode next, Seen seen = Seen::kYes);
+  void put_inode(const NodeRef& node, Inode next, Visible visible = Visible::kYes);
   // A new file: its node comes into being with the commit. Returns it, so that later steps can name it.
   NodeRef new_inode(Inode record, Home home);
   // Which directory carries the file from this commit on; null: none.
   void set_home(const NodeRef& node, Home home);
   // The file is gone: record, extended attributes, usage. Content is core/data/content.h's.
-  Status delete_inode(const NodeRef& node, Seen seen = Seen::kYes);
+  Status delete_inode(const NodeRef& node, Visible visible = Visible::kYes);
 
   // A name. `dir_next` is the caller's new record of the directory: gets its cookie, entry count and times. `cookie`:
   // of the entry that this one replaces, so that a listing that is under way meets the name once; 0: a new one.
@@ -85,6 +85,9 @@ class MetaTxn {
   // `by`: who did it, where that is not the caller (a flush of what others wrote); must live until the commit returns.
   void note(const JournalNote& note) { this->note(note, ctx_); }
   void note(const JournalNote& note, const OpContext& by) { notes_.push_back({note, &by}); }
+  // A change of a locked file itself: the record says one of its names.
+  Status note_change(const NodeRef& node, JournalNote note) { return note_change(node, std::move(note), ctx_); }
+  Status note_change(const NodeRef& node, JournalNote note, const OpContext& by);
 
   // A node that is locked for the transaction alone stays so until it ends, and no longer: who takes back what a
   // refused one needed takes the tree lock, which comes before that of any node.
@@ -101,11 +104,12 @@ class MetaTxn {
     NodeRef node;
     Inode next;
     bool remove = false;
-    Seen seen = Seen::kYes;
+    Visible visible = Visible::kYes;
   };
   struct EntryChange {
     std::string key;
     EntryRecord record;
+    FileId gone = kNoFile;  // the file that had this name
   };
   Status break_leases();
   std::vector<std::string> journal() const;
@@ -113,7 +117,9 @@ class MetaTxn {
   Status move_below(const ChargeTarget& from, const AccountRef& to, const Usage& reserved, const Usage& committed);
   void put_acl(Inode& next);
   void put_entry(FileId dir, Inode& dir_next, std::string_view raw, const EntryRecord& record);
-  void publish_entry(FileId dir, std::string_view raw, bool directory, const EntryRecord& record);
+  void publish_entry(FileId dir, std::string_view raw, bool directory, const EntryRecord& record,
+                     FileId gone = kNoFile);
+  void publish_name(Node& node) const;
 
   VolumeContext& volume_;
   const OpContext& ctx_;

@@ -32,7 +32,7 @@ Result<std::int64_t> MetadataRoom::growth(const WriteBatch& batch) {
   for (const WriteBatch::Op& op : batch.ops()) {
     STOA_TRY(present, kv_.get(op.family, batch.key(op), &old));
     if (present) sum -= static_cast<std::int64_t>(op.key_size + old.size());
-    if (!op.remove) sum += static_cast<std::int64_t>(op.key_size) + op.value_size;
+    if (op.kind != WriteBatch::Kind::kRemove) sum += static_cast<std::int64_t>(op.key_size) + op.value_size;
   }
   return sum;
 }

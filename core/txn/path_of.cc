@@ -1,4 +1,4 @@
-#include "core/txn/path_of.h"
+#include "core/txn/operations.h"
 
 #include "core/api/recycle.h"
 #include "core/inode/posix_name.h"
@@ -6,7 +6,7 @@
 
 namespace stoa::core {
 
-Result<PathOfReply> path_of(VolumeContext& volume, const OpContext&, const PathOfRequest& req) {
+Result<PathOfReply> path_of(const VolumeView& volume, const OpContext&, const PathOfRequest& req) {
   std::string path;
   FileId id = req.id;
   // Deeper than any real tree: a circle would be damage, and must not hang the administrator.

@@ -6,7 +6,7 @@ namespace stoa::core {
 namespace {
 
 // Whether one of the names of a file is. Rarely asked: of files that count in one export and have a name in another.
-Result<bool> has_name_below(VolumeContext& volume, FileId id, FileId root) {
+Result<bool> has_name_below(const VolumeView& volume, FileId id, FileId root) {
   FileId looked_at = kNoFile;
   const std::string lower = keys::id_key(id);
   const auto it = volume.kv.scan(Family::kLink, lower, keys::behind_prefix(lower));
@@ -25,15 +25,15 @@ Result<bool> has_name_below(VolumeContext& volume, FileId id, FileId root) {
 
 }  // namespace
 
-Result<NodeRef> reach(VolumeContext& volume, const OpContext& ctx, FileId id) {
+Result<NodeRef> reach(const VolumeView& volume, const OpContext& ctx, FileId id) {
   STOA_TRY(node, volume.nodes.get(id));
   if (ctx.root == kNoFile) return node;
   // Before the locks: what was found while a directory moved is not taken for what holds since.
   const std::uint64_t moves = volume.nodes.moves();
   if (node->reach.recall(ctx.root, moves)) return node;
   {
-    const std::shared_lock chain(volume.tree_lock);
-    const std::shared_lock lock(node->lock);
+    STOA_TRY(chain, share_by(volume.tree_lock, ctx.deadline));
+    STOA_TRY(lock, share_by(node->lock, ctx.deadline));
     if (lies_in(node->ancestry, ctx.root)) {
       node->reach.remember(ctx.root, moves);
       return node;

@@ -1,5 +1,6 @@
 #include "core/txn/record_changes.h"
 
+#include "core/inode/name_fold.h"
 #include "core/kv/keys.h"
 
 namespace stoa::core {
@@ -20,7 +21,9 @@ void RecordChanges::remove_inode(FileId id) {
 
 void RecordChanges::put_entry(FileId dir, std::string_view raw, const EntryRecord& record) {
   change_entry(dir, raw, record);
-  batch_.put(Family::kLink, keys::link_key(record.id, dir, keys::stored_name(raw, is_directory(record))), {});
+  const std::string stored = keys::stored_name(raw, is_directory(record));
+  batch_.put(Family::kLink, keys::link_key(record.id, dir, stored), {});
+  if (!is_folded(raw)) batch_.put(Family::kFold, keys::fold_key(dir, fold_name(raw), stored), {});
 }
 
 void RecordChanges::remove_entry(FileId dir, std::string_view raw, const EntryRecord& record) {
@@ -28,6 +31,7 @@ void RecordChanges::remove_entry(FileId dir, std::string_view raw, const EntryRe
   batch_.remove(Family::kEntry, keys::id_name(dir, stored));
   batch_.remove(Family::kCookie, keys::cookie_key(dir, record.cookie));
   batch_.remove(Family::kLink, keys::link_key(record.id, dir, stored));
+  if (!is_folded(raw)) batch_.remove(Family::kFold, keys::fold_key(dir, fold_name(raw), stored));
 }
 
 void RecordChanges::change_entry(FileId dir, std::string_view raw, const EntryRecord& record) {
@@ -97,6 +101,12 @@ void RecordChanges::put_sum_row(BlobId blob, std::uint64_t row, std::string_view
 }
 void RecordChanges::remove_sum_row(BlobId blob, std::uint64_t row) {
   batch_.remove(Family::kChecksum, keys::sum_row_key(blob, row));
+}
+void RecordChanges::mark_garbage(BlobId blob) {
+  batch_.put(Family::kGc, keys::be64(static_cast<std::uint64_t>(blob)), {});
+}
+void RecordChanges::remove_blob(BlobId blob) {
+  batch_.remove(Family::kBlob, keys::be64(static_cast<std::uint64_t>(blob)));
 }
 void RecordChanges::remove_garbage(BlobId blob) {
   batch_.remove(Family::kGc, keys::be64(static_cast<std::uint64_t>(blob)));

@@ -16,7 +16,8 @@ class RecordChanges {
  public:
   void put_inode(const Inode& inode);
   void remove_inode(FileId id);
-  // An entry as a name of a directory, in its three places: by name, by cookie, and from the file back to its names.
+  // An entry as a name of a directory, in its places: by name, by cookie, from the file back to its names, and, if it
+  // is not its own folding, by that.
   void put_entry(FileId dir, std::string_view raw, const EntryRecord& record);
   void remove_entry(FileId dir, std::string_view raw, const EntryRecord& record);
   // What is stored of an entry that stays (its flags): by name and by cookie.
@@ -46,8 +47,10 @@ class RecordChanges {
 
   void put_sum_row(BlobId blob, std::uint64_t row, std::string_view value);
   void remove_sum_row(BlobId blob, std::uint64_t row);
-  // The blob leaves the queue of those to be freed.
+  // The gc queue, for what no file ends to use in the same change; and the count of a blob that no file uses.
+  void mark_garbage(BlobId blob);
   void remove_garbage(BlobId blob);
+  void remove_blob(BlobId blob);
 
   bool empty() const { return batch_.empty(); }
   const WriteBatch& batch() const { return batch_; }

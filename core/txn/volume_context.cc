@@ -4,6 +4,7 @@
 #include <random>
 
 #include "base/assert.h"
+#include "core/inode/name_fold.h"
 #include "core/kv/keys.h"
 
 namespace stoa::core {
@@ -18,18 +19,19 @@ std::uint64_t random_verifier() {
 
 StateOptions state_options(const VolumeOptions& options) {
   return {.lease_recall_timeout = std::chrono::milliseconds(options.lease_recall_timeout_ms),
-          .grace = std::chrono::milliseconds(options.grace_ms)};
+          .grace = std::chrono::milliseconds(options.grace_ms),
+          .now = [time = options.time] { return time->steady(); }};
 }
 }  // namespace
 
 VolumeContext::VolumeContext(KvStore& kv_store, BlobStore& blob_store, MetricRegistry& registry,
                              const VolumeOptions& volume_options, std::uint64_t next_journal, FileId next_id,
-                             DataState& data_state, FileWatch& file_watch)
+                             EventLog& event_log, DataState& data_state, FileWatch& file_watch)
     : blobs(blob_store),
       metrics(registry),
       options(volume_options),
       write_verifier(random_verifier()),
-      events(registry),
+      events(event_log),
       ledger(registry, wall_now, &kv_store),
       committer(kv_store, registry, next_journal),
       kv(kv_store, committer),
@@ -53,19 +55,24 @@ Result<FileId> VolumeContext::next_id() {
   return FileId{next_id_++};
 }
 
-NodeLocks::NodeLocks(std::initializer_list<NodeRef> nodes) {
+Result<NodeLocks> NodeLocks::take(const OpContext& ctx, std::initializer_list<NodeRef> nodes) {
+  std::array<const NodeRef*, kMax> wanted;
+  std::size_t count = 0;
   for (const NodeRef& node : nodes) {
-    if (node == nullptr) continue;
-    if (std::find(nodes_.begin(), nodes_.begin() + static_cast<std::ptrdiff_t>(count_), node) !=
-        nodes_.begin() + static_cast<std::ptrdiff_t>(count_)) {
+    const auto* const end = wanted.begin() + count;
+    if (node == nullptr || std::find_if(wanted.begin(), end, [&](const NodeRef* w) { return *w == node; }) != end)
       continue;
-    }
-    STOA_ASSERT(count_ < kMax);
-    nodes_[count_++] = node;
+    STOA_ASSERT(count < kMax);
+    wanted[count++] = &node;
   }
-  std::sort(nodes_.begin(), nodes_.begin() + static_cast<std::ptrdiff_t>(count_),
-            [](const NodeRef& a, const NodeRef& b) { return a->id < b->id; });
-  for (std::size_t i = 0; i < count_; ++i) nodes_[i]->lock.lock();
+  std::sort(wanted.begin(), wanted.begin() + count,
+            [](const NodeRef* a, const NodeRef* b) { return (*a)->id < (*b)->id; });
+  Result<NodeLocks> taken{NodeLocks()};
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!(*wanted[i])->lock.lock_by(ctx.deadline)) return fail(Errc::kTimeout, "a file was not free in time");
+    taken->nodes_[taken->count_++] = *wanted[i];
+  }
+  return taken;
 }
 
 void NodeLocks::release() {
@@ -76,7 +83,7 @@ void NodeLocks::release() {
   }
 }
 
-Result<EntryRecord> find_form(VolumeContext& volume, const Node& dir, std::string_view raw, bool directory) {
+Result<EntryRecord> find_form(const VolumeView& volume, const Node& dir, std::string_view raw, bool directory) {
   if (directory && dir.record.is_directory() && dir.record.links <= kLinksOfLeafDirectory) return EntryRecord{};
   std::string key = keys::id_name(dir.id, raw);
   if (directory) key += '/';
@@ -94,8 +101,16 @@ Result<EntryRecord> find_form(VolumeContext& volume, const Node& dir, std::strin
 
 namespace {
 
+// The directory has the plain name; a file beside it has the alias.
+Result<FoundEntry> find_plain(const VolumeView& volume, const Node& dir, std::string raw) {
+  STOA_TRY(as_directory, find_form(volume, dir, raw, true));
+  if (as_directory.exists()) return FoundEntry{std::move(raw), as_directory};
+  STOA_TRY(as_file, find_form(volume, dir, raw, false));
+  return FoundEntry{std::move(raw), as_file};
+}
+
 // The one component with this prefix and hash; siblings that share 160 bytes are few, so the scan is short.
-Result<FoundEntry> find_long(VolumeContext& volume, FileId dir, const PosixName& name) {
+Result<FoundEntry> find_long(const VolumeView& volume, FileId dir, const PosixName& name) {
   const std::string lower = keys::id_name(dir, *name.long_prefix);
   const auto it = volume.kv.scan(Family::kEntry, lower, keys::behind_prefix(lower));
   for (; it->valid(); it->next()) {
@@ -112,7 +127,7 @@ Result<FoundEntry> find_long(VolumeContext& volume, FileId dir, const PosixName&
 
 }  // namespace
 
-Result<FoundEntry> find_posix(VolumeContext& volume, const Node& dir, std::string_view name) {
+Result<FoundEntry> find_posix(const VolumeView& volume, const Node& dir, std::string_view name) {
   STOA_TRY(parsed, parse_posix_name(name));
   if (parsed.long_prefix) return find_long(volume, dir.id, parsed);
   if (parsed.file_beside_directory) {
@@ -120,14 +135,32 @@ Result<FoundEntry> find_posix(VolumeContext& volume, const Node& dir, std::strin
     if (!record.shadowed()) return fail(Errc::kNotFound);
     return FoundEntry{std::move(parsed.raw), record};
   }
-  // The directory has the plain name; a file beside it has the alias.
-  STOA_TRY(as_directory, find_form(volume, dir, parsed.raw, true));
-  if (as_directory.exists()) return FoundEntry{std::move(parsed.raw), as_directory};
-  STOA_TRY(as_file, find_form(volume, dir, parsed.raw, false));
-  return FoundEntry{std::move(parsed.raw), as_file};
+  return find_plain(volume, dir, std::move(parsed.raw));
 }
 
-Result<NodeRef> node_of(VolumeContext& volume, const NodeRef& dir, std::string_view raw, const EntryRecord& record) {
+Result<FoundEntry> find_ignoring_case(const VolumeView& volume, const Node& dir, std::string_view name) {
+  STOA_TRY(exact, find_posix(volume, dir, name));
+  // An alias is no name of somebody's choice, and has no case.
+  if (exact.record.exists() || exact.raw != name) return std::move(exact);
+  const std::string folded = fold_name(name);
+  if (folded != name) {
+    STOA_TRY(found, find_plain(volume, dir, folded));
+    if (found.record.exists()) return std::move(found);
+  }
+  const std::string lower = keys::folds_of(dir.id, folded);
+  const auto it = volume.kv.scan(Family::kFold, lower, keys::behind_prefix(lower));
+  for (; it->valid(); it->next()) {
+    std::string_view raw = it->key().substr(lower.size());
+    if (raw.ends_with('/')) raw.remove_suffix(1);
+    if (fold_name(raw) != folded) continue;
+    STOA_TRY(found, find_plain(volume, dir, std::string(raw)));
+    if (found.record.exists()) return std::move(found);
+  }
+  STOA_CHECK_OK(it->status());
+  return std::move(exact);
+}
+
+Result<NodeRef> node_of(const VolumeView& volume, const NodeRef& dir, std::string_view raw, const EntryRecord& record) {
   auto node = volume.nodes.get(record.id);
   if (node || node.error().code != Errc::kStale) return node;
   // A file and its last name go together, under the lock of the directory.
@@ -151,13 +184,13 @@ Status require_directory(const Node& node) {
   return {};
 }
 
-Status settle(VolumeContext& volume, const OpContext& ctx, CommitTicket ticket) {
+Status sync_or_defer(VolumeContext& volume, const OpContext& ctx, CommitTicket ticket) {
   if (ctx.durability == Durability::kApplied) return {};
   if (ctx.pending != nullptr) {
     ctx.pending->add(volume.shard, ticket);
     return {};
   }
-  return volume.committer.wait_durable(ticket);
+  return volume.committer.wait_durable(ticket, ctx.durable_by);
 }
 
 }  // namespace stoa::core

@@ -25,24 +25,25 @@
 #include "core/txn/metadata_room.h"
 #include "core/txn/recycle_state.h"
 #include "core/txn/volume_options.h"
+#include "core/txn/volume_view.h"
 #include "core/usage/ledger.h"
 #include "core/usage/owner_walk.h"
 
 namespace stoa::core {
 
-class DataState;  // core/data: what in-place I/O, gc and checksums keep in memory
-
 struct VolumeContext {
-  // All must outlive it. `data_state` and `file_watch` belong to the floors above.
+  // All must outlive it. `event_log` is the process's; `data_state` and `file_watch` belong to the floors above.
   VolumeContext(KvStore& kv_store, BlobStore& blob_store, MetricRegistry& registry, const VolumeOptions& volume_options,
-                std::uint64_t next_journal, FileId next_id, DataState& data_state, FileWatch& file_watch);
+                std::uint64_t next_journal, FileId next_id, EventLog& event_log, DataState& data_state,
+                FileWatch& file_watch);
 
   BlobStore& blobs;
   MetricRegistry& metrics;
   const VolumeOptions options;
+  const TimeSource& time{*options.time};
   const ShardId shard{};               // which part of the volume this is
   const std::uint64_t write_verifier;  // another one with each start
-  EventLog events;
+  EventLog& events;
   Ledger ledger;
   Committer committer;
   SettledStore kv;  // for reading; written by the committer alone
@@ -59,6 +60,10 @@ struct VolumeContext {
   FinishedRequests finished;               // before the start; set before the first operation
   std::atomic<bool> orphans_swept{false};  // those of before the start (core/links/orphan.h)
 
+  // For operations that only read.
+  const VolumeView view{options, blobs, kv, nodes, entries, tree_lock, ledger, state, recycle, data};
+  operator const VolumeView&() const { return view; }  // NOLINT(google-explicit-constructor)
+
   // A FileId never used before. kIo: the store failed.
   Result<FileId> next_id();
 
@@ -71,13 +76,15 @@ struct VolumeContext {
 // Exclusive locks on a few nodes, taken in ascending order of id, released together. Null references are skipped.
 class NodeLocks {
  public:
-  explicit NodeLocks(std::initializer_list<NodeRef> nodes);
+  // kTimeout: the operation's deadline passed.
+  static Result<NodeLocks> take(const OpContext& ctx, std::initializer_list<NodeRef> nodes);
   ~NodeLocks() { release(); }
-  NodeLocks(const NodeLocks&) = delete;
-  NodeLocks& operator=(const NodeLocks&) = delete;
+  NodeLocks(NodeLocks&& other) noexcept : nodes_(std::move(other.nodes_)), count_(std::exchange(other.count_, 0)) {}
+  NodeLocks& operator=(NodeLocks&&) = delete;
   void release();
 
  private:
+  NodeLocks() = default;
   static constexpr std::size_t kMax = 6;
   std::array<NodeRef, kMax> nodes_;
   std::size_t count_ = 0;
@@ -92,13 +99,15 @@ struct FoundEntry {
 
 // All of these want the directory's lock held, shared or exclusive.
 // The entry of one exact form: `raw` as a file, or as a directory.
-Result<EntryRecord> find_form(VolumeContext& volume, const Node& dir, std::string_view raw, bool directory);
+Result<EntryRecord> find_form(const VolumeView& volume, const Node& dir, std::string_view raw, bool directory);
 // The entry that a POSIX protocol means by `name`. Not found: raw is what a new entry of that name would be stored as.
-Result<FoundEntry> find_posix(VolumeContext& volume, const Node& dir, std::string_view name);
+Result<FoundEntry> find_posix(const VolumeView& volume, const Node& dir, std::string_view name);
+// The same, and where there is none, the first that differs in case only (core/inode/name_fold.h).
+Result<FoundEntry> find_ignoring_case(const VolumeView& volume, const Node& dir, std::string_view name);
 
 // The file of an entry that was found in `dir`, whose lock is not held any more. kStale: the entry went meanwhile, so
 // look again. kCorrupt: it is there, and its file is not.
-Result<NodeRef> node_of(VolumeContext& volume, const NodeRef& dir, std::string_view raw, const EntryRecord& record);
+Result<NodeRef> node_of(const VolumeView& volume, const NodeRef& dir, std::string_view raw, const EntryRecord& record);
 
 // kStale when the file is gone, kNotDirectory when it is no directory. The node is locked by the caller.
 Status require_live(const Node& node);
@@ -106,7 +115,7 @@ Status require_directory(const Node& node);
 
 // The promise of ctx.durability for a change that was committed as `ticket`: waits, or stores the ticket for the
 // protocol.
-Status settle(VolumeContext& volume, const OpContext& ctx, CommitTicket ticket);
+Status sync_or_defer(VolumeContext& volume, const OpContext& ctx, CommitTicket ticket);
 
 // One mutation: `body(CommitTicket&) -> Result<Reply>` under the tree lock, shared or (a directory changes parents)
 // alone. Leases are broken by its MetaTxn (core/state/lease_gate.h). The caller settles what it committed, if anything,
@@ -116,12 +125,14 @@ auto apply_mutation(VolumeContext& volume, const OpContext& ctx, CommitTicket& t
     -> decltype(body(ticket)) {
   if (ctx.read_only) return fail(Errc::kReadOnly);
   if (ctx.expired()) return fail(Errc::kTimeout);
-  std::shared_lock shared(volume.tree_lock, std::defer_lock);
-  std::unique_lock exclusive(volume.tree_lock, std::defer_lock);
+  std::shared_lock<RwLock> shared;
+  std::unique_lock<RwLock> exclusive;
   if (alone) {
-    exclusive.lock();
+    STOA_TRY(lock, lock_by(volume.tree_lock, ctx.deadline));
+    exclusive = std::move(lock);
   } else {
-    shared.lock();
+    STOA_TRY(lock, share_by(volume.tree_lock, ctx.deadline));
+    shared = std::move(lock);
   }
   return body(ticket);
 }
@@ -132,7 +143,7 @@ auto run_mutation(VolumeContext& volume, const OpContext& ctx, Body body, bool a
     -> decltype(body(std::declval<CommitTicket&>())) {
   CommitTicket ticket{};
   auto reply = apply_mutation(volume, ctx, ticket, std::move(body), alone);
-  if (reply && static_cast<std::uint64_t>(ticket) != 0) STOA_CHECK_OK(settle(volume, ctx, ticket));
+  if (reply && static_cast<std::uint64_t>(ticket) != 0) STOA_CHECK_OK(sync_or_defer(volume, ctx, ticket));
   return reply;
 }
 

@@ -2,10 +2,10 @@
 // (core/namespace/owner_count.h).
 #pragma once
 
-#include <condition_variable>
+#include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
-#include <stop_token>
 #include <vector>
 
 #include "core/usage/ledger.h"
@@ -22,19 +22,16 @@ struct OwnerWalk {
 // Whether directories may wait to be counted: since they said so, or from before the start. Thread-safe.
 class OwnerCountWish {
  public:
-  void make();
-  bool take();  // whether there was one
-  // Until there is one. False: stopped.
-  bool wait(const std::stop_token& stop);
-
+  void make() { wanted_ = true; }
+  bool take() { return wanted_.exchange(false); }  // whether there was one
  private:
-  std::mutex mutex_;
-  std::condition_variable_any made_;
-  bool wanted_ = true;
+  std::atomic<bool> wanted_ = true;
 };
 
 struct OwnerCount {
   OwnerCountWish wish;
+  // Told of a new wish, to count soon; set before the first operation. Null: somebody looks from time to time.
+  std::function<void()> on_wish = nullptr;
   std::mutex mutex;  // guards the walk; comes before the tree lock
   std::unique_ptr<OwnerWalk> walk;
 };

@@ -11,6 +11,7 @@
 #include "core/data/data_state.h"
 #include "core/data/verify.h"
 #include "core/inode/acl_record.h"
+#include "core/inode/name_fold.h"
 #include "core/inode/trash_record.h"
 #include "core/kv/damaged_walk.h"
 #include "core/kv/keys.h"
@@ -34,6 +35,7 @@ class Checker {
     STOA_CHECK_OK(read_inodes());
     STOA_CHECK_OK(read_entries());
     STOA_CHECK_OK(read_cookies());
+    STOA_CHECK_OK(count_folds());
     STOA_CHECK_OK(read_links());
     STOA_CHECK_OK(read_ended_accounts());
     STOA_CHECK_OK(compare_counting());
@@ -43,8 +45,7 @@ class Checker {
     STOA_CHECK_OK(compare_blobs());
     STOA_CHECK_OK(find_orphans(Family::kInline, "inline content"));
     STOA_CHECK_OK(find_orphans(Family::kXattr, "an extended attribute"));
-    for (const Family family :
-         {Family::kFold, Family::kChecksum, Family::kState, Family::kJournal, Family::kConfig, Family::kTrash}) {
+    for (const Family family : {Family::kChecksum, Family::kState, Family::kJournal, Family::kConfig, Family::kTrash}) {
       STOA_CHECK_OK(each(family, [](std::string_view, std::string_view) -> Status { return {}; }));
     }
     compare_attribute_bytes();
@@ -67,7 +68,7 @@ class Checker {
     std::uint32_t directories = 0;  // subdirectories, as found
     bool is_inline = false;
     bool named_at_home = false;
-    std::uint8_t flags = 0;
+    std::uint32_t flags = 0;
     bool has(InodeFlags flag) const { return (flags & flag) != 0; }
   };
 
@@ -291,6 +292,7 @@ class Checker {
         problem(where + ": the record is damaged");
         return {};
       }
+      check_fold(parent, name, where);
       const auto dir = files_.find(parent);
       const auto file = files_.find(entry->id);
       const bool file_unread = file == files_.end() && damage_.unreadable(Family::kInode, keys::id_key(entry->id));
@@ -343,6 +345,28 @@ class Checker {
       ++entries_;
       return {};
     });
+  }
+
+  // Names that are not their own folding are in family fold.
+  void check_fold(FileId parent, std::string_view stored, const std::string& where) {
+    const std::string_view raw = stored.ends_with('/') ? stored.substr(0, stored.size() - 1) : stored;
+    if (is_folded(raw)) return;
+    ++folds_;
+    std::string value;
+    if (look(Family::kFold, keys::fold_key(parent, fold_name(raw), stored), &value) == Looked::kAbsent)
+      problem(where + ": the record for look-ups that ignore case is missing");
+  }
+  Status count_folds() {
+    std::uint64_t folds = 0;
+    STOA_CHECK_OK(each(Family::kFold, [&](std::string_view, std::string_view) -> Status {
+      ++folds;
+      return {};
+    }));
+    if (folds != folds_ && damage_.whole({Family::kFold, Family::kEntry})) {
+      problem("there are " + std::to_string(folds) + " records for look-ups that ignore case, for " +
+              std::to_string(folds_) + " such names");
+    }
+    return {};
   }
 
   Status read_cookies() {
@@ -612,9 +636,11 @@ class Checker {
     STOA_CHECK_OK(each(Family::kBlob, [&](std::string_view key, std::string_view value) -> Status {
       const BlobId blob{keys::read_be64(key)};
       const std::string name = "blob " + std::to_string(static_cast<std::uint64_t>(blob));
-      ++report_.blobs;
-      known[blob] = true;
       const auto record = BlobRecord::decode(value);
+      // Until it is collected, garbage may be counted as used by nobody.
+      const bool in_use = !record || record->references != 0;
+      if (in_use) ++report_.blobs;
+      known[blob] = in_use;
       const auto expected = expected_references_.find(blob);
       const std::int64_t count = expected == expected_references_.end() ? 0 : expected->second;
       if (damage_.whole({Family::kInode}) && (!record || record->references != count)) {
@@ -628,10 +654,8 @@ class Checker {
       problem("blob " + std::to_string(static_cast<std::uint64_t>(blob)) + ": named by a layout, but not recorded");
     }
     STOA_CHECK_OK(each(Family::kGc, [&](std::string_view key, std::string_view) -> Status {
-      const BlobId blob{keys::read_be64(key)};
-      if (known.contains(blob))
-        problem("blob " + std::to_string(static_cast<std::uint64_t>(blob)) + ": in use and in the gc queue");
-      known[blob] = false;
+      // It also has blobs that one file ended to use, and others still do.
+      known.try_emplace(BlobId{keys::read_be64(key)}, false);
       return {};
     }));
     // What the store keeps: no blob that nobody names, none that is named and gone. The store is of now, the names are
@@ -674,7 +698,11 @@ class Checker {
   Result<bool> is_missing(BlobId blob) {
     const std::lock_guard births(volume_.in_flight.births);
     if (volume_.blobs.holds(blob)) return false;
-    return has_record(volume_.kv, Family::kBlob, blob).value_or(false);
+    std::string value;
+    const auto found = volume_.kv.get(Family::kBlob, keys::be64(static_cast<std::uint64_t>(blob)), &value);
+    if (!found || !*found) return false;
+    const auto record = BlobRecord::decode(value);
+    return record && record->references != 0;
   }
 
   static Result<bool> has_record(KvReader& kv, Family family, BlobId blob) {
@@ -729,6 +757,7 @@ class Checker {
   std::set<FileId> with_acl_;
   std::unordered_map<BlobId, std::int64_t> expected_references_;
   std::uint64_t entries_ = 0;
+  std::uint64_t folds_ = 0;  // names that have a record in family fold
 };
 
 }  // namespace

@@ -4,26 +4,58 @@
 #include "core/data/data_state.h"
 #include "core/data/gc.h"
 #include "core/links/orphan.h"
-#include "core/namespace/operations.h"
 #include "core/namespace/owner_count.h"
+#include "core/namespace/quota.h"
 #include "core/recycle/purge.h"
 #include "core/volume/gone_directories.h"
 
 namespace stoa::core {
+namespace {
+
+constexpr auto kForgetPeriod = std::chrono::hours(1);
+constexpr auto kSealPeriod = std::chrono::seconds(15);
+constexpr auto kScrubPeriod = std::chrono::hours(24);
+constexpr auto kAdoptAgain = std::chrono::minutes(1);  // what failed
+constexpr auto kCountAgain = std::chrono::minutes(1);  // what failed
+
+std::chrono::milliseconds flush_period(const VolumeOptions& options) {
+  return std::chrono::milliseconds(std::max<std::uint32_t>(options.lazy_attributes_ms / 2, 100));
+}
+
+}  // namespace
+
+Background::Background(VolumeContext& volume, Adoption& adoption, Registry& registry, Head& head,
+                       const qos::BackgroundThrottle::PolicyContext& pace)
+    : volume_(volume),
+      adoption_(adoption),
+      registry_(registry),
+      head_(head),
+      adopt_pace_(head.scheduler, pace),
+      flush_pace_(head.scheduler, pace),
+      read_pace_(head.scheduler, pace),
+      count_pace_(head.scheduler, pace),
+      failures_(volume.metrics.counter("stoa_background_failures_total", "Rounds of background work that failed")),
+      scrub_due_(volume_.time.steady() + kScrubPeriod),
+      adopting_(head.adopting.add(kAdoptAgain, [this] { adopt(); })),
+      flushing_(head.flushing.add(flush_period(volume.options), [this] { flush_and_free(); })),
+      counting_(head.counting.add(kCountAgain, [this] { count_owners(); })) {
+  if (volume.options.scrub_bytes_per_second != 0)
+    reading_ = head.reading.add(kSealPeriod, [this] { read_at_leisure(); });
+  volume.owner_count.on_wish = [this] { head_.counting.call(counting_); };
+  head.adopting.call(adopting_);
+  head.counting.call(counting_);  // what a stop has broken off
+}
 
 Background::~Background() {
-  {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
-  }
+  adopt_pace_.stop();
   flush_pace_.stop();
   read_pace_.stop();
   count_pace_.stop();
-  wake_.notify_all();
-  counter_.request_stop();
-  flusher_.join();
-  reader_.join();
-  counter_.join();
+  volume_.owner_count.on_wish = nullptr;
+  head_.flushing.remove(flushing_);
+  head_.adopting.remove(adopting_);
+  if (reading_) head_.reading.remove(*reading_);
+  head_.counting.remove(counting_);
 }
 
 void Background::report(const Status& done, std::string_view message) {
@@ -33,58 +65,41 @@ void Background::report(const Status& done, std::string_view message) {
 }
 
 void Background::flush_and_free() {
-  std::unique_lock lock(mutex_);
-  const auto period = std::chrono::milliseconds(std::max<std::uint32_t>(volume_.options.lazy_attributes_ms / 2, 100));
-  constexpr auto kForgetPeriod = std::chrono::hours(1);
-  auto forget_due = std::chrono::steady_clock::now();
-  while (!wake_.wait_for(lock, period, [this] { return stop_; })) {
-    lock.unlock();
-    constexpr const char* kFailed = "a round of background work failed";
-    // What waits for room is tried again although nobody asks for it.
-    report(volume_.committer.wait_applied(), "changes wait to be written");
-    report(flush_lazy(volume_, &flush_pace_), kFailed);
-    report(store_quiet_sums(volume_, volume_.data->sums.crowded()), kFailed);
-    report(sweep_orphans(volume_), kFailed);
-    report(age_bins(volume_, wall_now(), &flush_pace_), kFailed);
-    report(collect_garbage(volume_, &flush_pace_), kFailed);
-    report(report_soft_limits(volume_), kFailed);
-    if (std::chrono::steady_clock::now() >= forget_due) {
-      report(forget_gone_directories(volume_, registry_), kFailed);
-      forget_due = std::chrono::steady_clock::now() + kForgetPeriod;
-    }
-    tell_damage(volume_);
-    space_.look(volume_.blobs.space(), volume_.kv.has_room(), wall_now());
-    lock.lock();
+  constexpr const char* kFailed = "a round of background work failed";
+  // What waits for room is tried again although nobody asks for it.
+  report(volume_.committer.wait_applied(), "changes wait to be written");
+  report(flush_lazy(volume_, &flush_pace_), kFailed);
+  report(store_quiet_sums(volume_, volume_.data->sums.crowded()), kFailed);
+  report(sweep_orphans(volume_), kFailed);
+  report(age_bins(volume_, volume_.time.wall(), &flush_pace_), kFailed);
+  report(collect_garbage(volume_, &flush_pace_), kFailed);
+  report(report_soft_limits(volume_), kFailed);
+  if (volume_.time.steady() >= forget_due_) {
+    report(forget_gone_directories(volume_, registry_), kFailed);
+    forget_due_ = volume_.time.steady() + kForgetPeriod;
   }
+  tell_damage(volume_);
+  space_.look(volume_.blobs.space(), volume_.kv.has_room(), volume_.time.wall());
 }
 
 void Background::read_at_leisure() {
-  if (volume_.options.scrub_bytes_per_second == 0) return;
-  constexpr auto kSealPeriod = std::chrono::seconds(15);
-  constexpr auto kScrubPeriod = std::chrono::hours(24);
-  auto scrub_due = std::chrono::steady_clock::now() + kScrubPeriod;
-  std::unique_lock lock(mutex_);
-  while (!wake_.wait_for(lock, kSealPeriod, [this] { return stop_; })) {
-    lock.unlock();
-    Status done = seal_quiet_files(volume_, kQuietNs, &read_pace_);
-    if (done && std::chrono::steady_clock::now() >= scrub_due) {
-      done = scrub_all(volume_, &read_pace_);
-      scrub_due = std::chrono::steady_clock::now() + kScrubPeriod;
-    }
-    report(done, "a round of scrubbing failed");
-    lock.lock();
+  Status done = seal_quiet_files(volume_, kQuietNs, &read_pace_);
+  if (done && volume_.time.steady() >= scrub_due_) {
+    done = scrub_all(volume_, &read_pace_);
+    scrub_due_ = volume_.time.steady() + kScrubPeriod;
   }
+  report(done, "a round of scrubbing failed");
 }
 
-void Background::count_when_asked(const std::stop_token& stop) {
-  constexpr auto kAfterFailure = std::chrono::minutes(1);
-  while (volume_.owner_count.wish.wait(stop)) {
-    const Status done = count_all_owners(volume_, count_pace_);
-    report(done, "counting what users and groups own failed; it is tried again");
-    if (done) continue;
-    std::unique_lock lock(mutex_);
-    wake_.wait_for(lock, kAfterFailure, [this] { return stop_; });
-  }
+void Background::adopt() {
+  if (adopted_) return;
+  const Status done = adoption_.run(&adopt_pace_);
+  report(done, "the blob store could not be told which blobs are in use; it is tried again");
+  adopted_ = done.has_value();
+}
+
+void Background::count_owners() {
+  report(count_all_owners(volume_, count_pace_), "counting what users and groups own failed; it is tried again");
 }
 
 }  // namespace stoa::core

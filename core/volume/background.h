@@ -1,13 +1,15 @@
-// The background work of a volume: one thread flushes lazy attributes, frees garbage, forgets what was set on
-// directories that are gone, and tells events, another records and verifies checksums at the rate that the options
-// allow, a third counts what users and groups own where that is asked for. All give way to requests (qos/pace.h).
+// The background work of a volume, on the threads of the process (core/head): flushes lazy attributes, frees garbage,
+// forgets what was set on directories that are gone, and tells events; records and verifies checksums at the rate that
+// the options allow; counts what users and groups own where that is asked for; after the start,
+// tells the blob store which blobs are in use. All give way to requests (qos/pace.h).
 #pragma once
 
-#include <condition_variable>
-#include <mutex>
-#include <thread>
+#include <chrono>
+#include <optional>
 
 #include "core/api/registry.h"
+#include "core/data/adoption.h"
+#include "core/head/head.h"
 #include "core/txn/volume_context.h"
 #include "core/volume/space_watch.h"
 #include "qos/pace.h"
@@ -16,40 +18,38 @@ namespace stoa::core {
 
 class Background {
  public:
-  // `registry`, `scheduler` and all that the pace asks for must outlive it.
-  Background(VolumeContext& volume, Registry& registry, qos::Scheduler& scheduler,
-             const qos::BackgroundThrottle::PolicyContext& pace)
-      : volume_(volume),
-        registry_(registry),
-        flush_pace_(scheduler, pace),
-        read_pace_(scheduler, pace),
-        count_pace_(scheduler, pace),
-        failures_(volume.metrics.counter("stoa_background_failures_total", "Rounds of background work that failed")),
-        flusher_([this] { flush_and_free(); }),
-        reader_([this] { read_at_leisure(); }),
-        counter_([this](const std::stop_token& stop) { count_when_asked(stop); }) {}
+  // `adoption`, `registry`, `head` and all that the pace asks for must outlive it.
+  Background(VolumeContext& volume, Adoption& adoption, Registry& registry, Head& head,
+             const qos::BackgroundThrottle::PolicyContext& pace);
   ~Background();
+  Background(const Background&) = delete;
+  Background& operator=(const Background&) = delete;
 
  private:
   void flush_and_free();
   void read_at_leisure();
-  void count_when_asked(const std::stop_token& stop);
+  void adopt();
+  void count_owners();
 
   void report(const Status& done, std::string_view message);
 
   VolumeContext& volume_;
+  Adoption& adoption_;
   Registry& registry_;
+  Head& head_;
   SpaceWatch space_{volume_.events};
+  qos::BackgroundThrottle adopt_pace_;
   qos::BackgroundThrottle flush_pace_;
   qos::BackgroundThrottle read_pace_;
   qos::BackgroundThrottle count_pace_;
   Counter& failures_;
-  std::mutex mutex_;  // guards stop_
-  std::condition_variable wake_;
-  bool stop_ = false;
-  std::thread flusher_;
-  std::thread reader_;
-  std::jthread counter_;
+  std::chrono::steady_clock::time_point forget_due_ = volume_.time.steady();  // of the flushing rounds
+  std::chrono::steady_clock::time_point scrub_due_;                           // of the reading rounds
+  bool adopted_ = false;                                                      // of the adopting round
+  Rounds::Id adopting_;
+  Rounds::Id flushing_;
+  std::optional<Rounds::Id> reading_;
+  Rounds::Id counting_;
 };
 
 }  // namespace stoa::core

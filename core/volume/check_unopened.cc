@@ -1,6 +1,6 @@
 #include "core/volume/check_unopened.h"
 
-#include "core/data/gc.h"
+#include "core/data/adoption.h"
 #include "core/verify/check.h"
 #include "core/volume/opened_tree.h"
 

@@ -12,7 +12,7 @@ namespace stoa::core {
 
 // Absent: no volume is in there. kCorrupt, kNotSupported, kIo.
 Result<std::optional<VolumeInfo>> read_volume_info(KvReader& kv);
-// Number 0 in what an earlier version wrote.
+// Number 0 before the first start.
 Result<Generation> read_generation(KvReader& kv);
 // Durable on return.
 Status write_generation(KvStore& kv, const Generation& generation);

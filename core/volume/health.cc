@@ -16,18 +16,18 @@ std::vector<Problem> Health::look() {
 void Health::probe() {
   std::unique_lock lock(mutex_);
   probed_.wait(lock, [this] { return !probing_; });
-  if (clock_() < fresh_until_) return;
-  if (!others_became_durable(clock_())) {
+  if (volume_.time.steady() < fresh_until_) return;
+  if (!others_became_durable(volume_.time.steady())) {
     probing_ = true;
     lock.unlock();
     WriteBatch batch;
-    batch.put(Family::kConfig, keys::kHealthConfig, keys::be64(static_cast<std::uint64_t>(wall_now().ns)));
+    batch.put(Family::kConfig, keys::kHealthConfig, keys::be64(static_cast<std::uint64_t>(volume_.time.wall().ns)));
     Status done = volume_.committer.write_durably(batch);
     lock.lock();
     change_ = std::move(done);
     probing_ = false;
   }
-  looked_ = clock_();
+  looked_ = volume_.time.steady();
   durable_ = volume_.committer.durable();
   fresh_until_ = *looked_ + kFresh;
   probed_.notify_all();

@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <functional>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -16,12 +15,10 @@ namespace stoa::core {
 
 class Health {
  public:
-  using Clock = std::function<std::chrono::steady_clock::time_point()>;
   static constexpr auto kFresh = std::chrono::seconds(5);
   static constexpr auto kLately = std::chrono::seconds(15);
 
-  explicit Health(VolumeContext& volume, Clock clock = std::chrono::steady_clock::now)
-      : volume_(volume), clock_(std::move(clock)) {}
+  explicit Health(VolumeContext& volume) : volume_(volume) {}
 
   // Thread-safe. Blocks at most for a durable change, or for that of whoever asked just before.
   std::vector<Problem> look();
@@ -34,7 +31,6 @@ class Health {
   void add_content(std::vector<Problem>& found) const;
 
   VolumeContext& volume_;
-  const Clock clock_;
   std::mutex mutex_;  // guards what follows
   std::condition_variable probed_;
   bool probing_ = false;

@@ -57,7 +57,7 @@ inline bool fails(const Problem& problem) {
 class Volume {
  public:
   // Writes an empty volume with a root directory owned by uid 0, mode 0755. kExists when `kv` holds one already.
-  static Status format(KvStore& kv, const std::string& name);
+  static Status format(KvStore& kv, const std::string& name, const TimeSource& time = kSystemTime);
 
   // Opens, replays what a crash left (gc queue, lazy sizes), begins background work. `kv`, `blobs` and `metrics` must
   // outlive the volume. kNotFound: not formatted; kNotSupported: written by a newer version; kCorrupt.

@@ -3,26 +3,23 @@
 #include "base/log.h"
 #include "core/audit/audited_namespace.h"
 #include "core/blob/kept_blobs.h"
-#include "core/data/file_io.h"
+#include "core/data/adoption.h"
 #include "core/data/flush.h"
 #include "core/data/gc.h"
 #include "core/data/live_sums.h"
 #include "core/data/open_files.h"
-#include "core/data/upload.h"
 #include "core/journal/journal.h"
 #include "core/kv/keys.h"
 #include "core/links/orphan.h"
-#include "core/namespace/operations.h"
+#include "core/namespace/find_flows.h"
 #include "core/namespace/owner_count.h"
+#include "core/namespace/quota.h"
 #include "core/recycle/bin.h"
-#include "core/recycle/list.h"
 #include "core/recycle/purge.h"
-#include "core/recycle/restore.h"
 #include "core/registry/stored_registry.h"
+#include "core/txn/operations.h"
 #include "core/verify/check.h"
-#include "core/volume/attribute_count.h"
 #include "core/volume/background.h"
-#include "core/volume/class_count.h"
 #include "core/volume/gone_directories.h"
 #include "core/volume/health.h"
 #include "core/volume/opened_tree.h"
@@ -42,84 +39,20 @@ class NamespaceImpl final : public Namespace {
 
   std::uint64_t requests() const { return requests_.value(); }
 
-#define STOA_FORWARD(reply, name, request)                                \
+#define STOA_OPERATION(kind, name, reply, request, routing)               \
   Result<reply> name(const OpContext& ctx, const request& req) override { \
     return answered(ctx, [&] { return core::name(volume_, ctx, req); });  \
   }
-  STOA_FORWARD(LookupReply, lookup, LookupRequest)
-  STOA_FORWARD(GetattrReply, getattr, GetattrRequest)
-  STOA_FORWARD(GetAclReply, get_acl, GetAclRequest)
-  STOA_FORWARD(SetattrReply, setattr, SetattrRequest)
-  STOA_FORWARD(AccessReply, access, AccessRequest)
-  STOA_FORWARD(ReadlinkReply, readlink, ReadlinkRequest)
-  STOA_FORWARD(StatfsReply, statfs, StatfsRequest)
-  STOA_FORWARD(OpenReply, open, OpenRequest)
-  STOA_FORWARD(CreateReply, create, CreateRequest)
-  STOA_FORWARD(CreateReply, mkdir, MkdirRequest)
-  STOA_FORWARD(CreateReply, symlink, SymlinkRequest)
-  STOA_FORWARD(CreateReply, mknod, MknodRequest)
-  STOA_FORWARD(CreateReply, link, LinkRequest)
-  STOA_FORWARD(RemoveReply, unlink, RemoveRequest)
-  STOA_FORWARD(RemoveReply, rmdir, RemoveRequest)
-  STOA_FORWARD(RenameReply, rename, RenameRequest)
-  STOA_FORWARD(ReaddirReply, readdir, ReaddirRequest)
-  STOA_FORWARD(ReadReply, read, ReadRequest)
-  STOA_FORWARD(ReadSlicesReply, read_slices, ReadSlicesRequest)
-  STOA_FORWARD(WriteReply, write, WriteRequest)
-  STOA_FORWARD(CommitReply, commit, CommitRequest)
-  STOA_FORWARD(RangeReply, allocate, RangeRequest)
-  STOA_FORWARD(RangeReply, punch, RangeRequest)
-  STOA_FORWARD(SeekReply, seek, SeekRequest)
-  STOA_FORWARD(CopyRangeReply, copy_range, CopyRangeRequest)
-  STOA_FORWARD(GetXattrReply, get_xattr, GetXattrRequest)
-  STOA_FORWARD(XattrChangeReply, set_xattr, SetXattrRequest)
-  STOA_FORWARD(ListXattrsReply, list_xattrs, ListXattrsRequest)
-  STOA_FORWARD(XattrChangeReply, remove_xattr, RemoveXattrRequest)
-  STOA_FORWARD(LookupKeyReply, lookup_key, LookupKeyRequest)
-  STOA_FORWARD(UploadId, upload_begin, UploadBeginRequest)
-  STOA_FORWARD(PutKeyReply, put_key, PutKeyRequest)
-  STOA_FORWARD(PutKeyReply, concatenate, ConcatenateRequest)
-  STOA_FORWARD(RemoveKeyReply, remove_key, RemoveKeyRequest)
-  STOA_FORWARD(ListKeysReply, list_keys, ListKeysRequest)
-  STOA_FORWARD(UsageReply, usage, UsageRequest)
-  STOA_FORWARD(ListQuotasReply, list_quotas, ListQuotasRequest)
-  STOA_FORWARD(ListOwnerQuotasReply, list_owner_quotas, ListOwnerQuotasRequest)
-  STOA_FORWARD(ResolvePathReply, resolve_path, ResolvePathRequest)
-  STOA_FORWARD(PathOfReply, path_of, PathOfRequest)
-  STOA_FORWARD(AncestorsReply, ancestors, AncestorsRequest)
-  STOA_FORWARD(ListRecycledReply, list_recycled, ListRecycledRequest)
-  STOA_FORWARD(RestoreReply, restore, RestoreRequest)
-  STOA_FORWARD(PurgeReply, purge, PurgeRequest)
-  STOA_FORWARD(RecycleStatusReply, recycle_status, RecycleStatusRequest)
-#undef STOA_FORWARD
+#include "core/api/operations.def"
+
   // Part of another request, so not one itself.
-  Status find_flows(const OpContext& ctx, const FindFlowsRequest& req) override {
-    return core::find_flows(volume_, ctx, req);
-  }
-  Status upload_write(const OpContext& ctx, const UploadWriteRequest& req) override {
-    requests_.add();
-    return core::upload_write(volume_, ctx, req);
-  }
-  void upload_discard(UploadId upload) override { core::upload_discard(volume_, upload); }
-  Status may_open(const OpContext& ctx, const MayOpenRequest& req) override {
-    return answered(ctx, [&] { return core::may_open(volume_, ctx, req); });
-  }
-  Status set_meta(const OpContext& ctx, const SetMetaRequest& req) override {
-    return answered(ctx, [&] { return core::set_meta(volume_, ctx, req); });
-  }
-  Status remove_tree(const OpContext& ctx, const RemoveRequest& req) override {
-    return answered(ctx, [&] { return core::remove_tree(volume_, ctx, req); });
-  }
-  Status set_quota(const OpContext& ctx, const SetQuotaRequest& req) override {
-    return core::set_quota(volume_, ctx, req);
-  }
-  Status count_owners(const OpContext& ctx, const CountOwnersRequest& req) override {
-    return core::count_owners(volume_, ctx, req);
+  Status find_flows(const OpContext&, FileId file, const FlowTable& table, std::vector<qos::Flow*>& found) override {
+    return core::find_flows(volume_, file, table, found);
   }
   void refused(const OpContext&, const Refusal&) override { requests_.add(); }
-  Status settle(const OpContext& ctx, const PendingDurability& pending) override {
+  Status sync(const OpContext& ctx, const PendingDurability& pending) override {
     STOA_TRY(flushed, flush_files(volume_, ctx, pending.written()));
-    return volume_.committer.wait_durable(std::max(flushed, pending.newest(volume_.shard)));
+    return volume_.committer.wait_durable(std::max(flushed, pending.newest(volume_.shard)), ctx.durable_by);
   }
   std::uint64_t boot_verifier() const override { return volume_.write_verifier; }
   std::uint64_t volume_id() const override { return volume_id_; }
@@ -132,15 +65,13 @@ class NamespaceImpl final : public Namespace {
     requests_.add();
     std::chrono::steady_clock::time_point until{};
     for (;;) {
-      const std::uint64_t ended = volume_.state.leases_ended();
       auto reply = operation();
       volume_.state.send_recalls();
       const bool pending = !reply && reply.error().code == Errc::kRecallPending;
       if (!pending || ctx.lease_patience.count() == 0) return reply;
-      const auto now = std::chrono::steady_clock::now();
-      if (until == std::chrono::steady_clock::time_point{}) until = now + ctx.lease_patience;
-      if (now >= until || ctx.expired()) return reply;
-      volume_.state.wait_for_lease_end(ended);
+      const auto now = volume_.time.steady();
+      if (until == std::chrono::steady_clock::time_point{}) until = std::min(now + ctx.lease_patience, ctx.deadline);
+      if (now >= until || !volume_.state.wait_until_clear(FileId{reply.error().subject}, until)) return reply;
     }
   }
 
@@ -170,7 +101,7 @@ class VolumeImpl final : public Volume {
       : record_(std::move(record)),
         next_journal_(next_journal),
         opened_(kv, blobs, metrics, options, next_journal, next_id),
-        journal_(kv, volume_.committer),
+        journal_(kv, volume_.committer, volume_.time),
         ns_(volume_, record_.info.id),
         handles_(record_.info.id, record_.handle_key) {}
 
@@ -178,10 +109,12 @@ class VolumeImpl final : public Volume {
     STOA_TRY(finished, FinishedRequests::load(volume_.kv, next_journal_));
     volume_.finished = std::move(finished);
     STOA_CHECK_OK(replay_usage(volume_));
-    STOA_CHECK_OK(adopt_blobs(volume_));
-    if (const KeptBlobs kept = kept_blobs(volume_.blobs); kept.blobs != 0) {
+    adoption_.emplace(volume_, [this] {
+      const KeptBlobs kept = kept_blobs(volume_.blobs);
+      if (kept.blobs == 0) return;
       volume_.events.add(Severity::kCritical, "content_without_files", {}, kept_text(kept) + "; " + kKeptFix);
-    }
+    });
+    if (!volume_.options.background) STOA_CHECK_OK(adoption_->run());
     STOA_CHECK_OK(recover_open_files(volume_));
     STOA_CHECK_OK(volume_.state.load());
     STOA_CHECK_OK(sweep_orphans(volume_));
@@ -191,22 +124,20 @@ class VolumeImpl final : public Volume {
                              STOA_CHECK_OK(volume_.room.admit_settings(batch));
                              return volume_.committer.write_durably(batch);
                            },
-                           scheduler_));
+                           scheduler_, volume_.time));
     registry_ = std::move(registry);
     STOA_TRY(bins, has_bins(volume_));
     volume_.recycle.any = bins;
     volume_.recycle.registry = registry_.get();
-    audited_ = audit(ns_, *registry_, journal_);
+    audited_ = audit(ns_, *registry_, journal_, volume_.time);
     volume_.metrics.gauge_callback("stoa_cached_inodes", "Inodes in memory", {},
                                    [this] { return static_cast<double>(volume_.nodes.size()); });
     volume_.metrics.gauge_callback("stoa_cached_acl_bytes", "Memory of the ACLs of inodes in memory", {},
                                    [this] { return static_cast<double>(volume_.nodes.acl_bytes()); });
-    volume_.metrics.gauge_callback("stoa_qos_parked_requests", "Requests that wait for a QoS ceiling", {},
-                                   [this] { return static_cast<double>(scheduler_.parked()); });
     if (volume_.options.background) {
       const qos::BackgroundThrottle::PolicyContext pace{.terms = [this] { return registry_->background_terms(); },
                                                         .requests = [this] { return ns_.requests(); }};
-      background_.emplace(volume_, *registry_, scheduler_, pace);
+      background_.emplace(volume_, *adoption_, *registry_, opened_.head, pace);
     }
     return {};
   }
@@ -215,6 +146,7 @@ class VolumeImpl final : public Volume {
     if (const Status flushed = flush(); !flushed) {
       log_error("volume", "the last flush failed", {{"error", describe(flushed.error())}});
     }
+    volume_.metrics.drop_callbacks();  // before what they read goes
   }
 
   Namespace& ns() override { return *audited_; }
@@ -235,7 +167,11 @@ class VolumeImpl final : public Volume {
     STOA_CHECK_OK(volume_.committer.settle_usage());
     return volume_.committer.wait_durable(volume_.committer.applied());
   }
-  Result<CheckReport> check(const CheckOptions& options) override { return check_volume(volume_, options); }
+  Result<CheckReport> check(const CheckOptions& options) override {
+    // What takes space and is in use must be known.
+    STOA_CHECK_OK(adoption_->run());
+    return check_volume(volume_, options);
+  }
   Status run_gc() override {
     STOA_CHECK_OK(sweep_orphans(volume_));
     STOA_CHECK_OK(collect_garbage(volume_));
@@ -272,27 +208,12 @@ class VolumeImpl final : public Volume {
   Journal journal_;
   NamespaceImpl ns_;
   const HandleCodec handles_;
-  qos::Scheduler scheduler_{
-      {},
-      qos::steady_ns,
-      {.parked = &volume_.metrics.counter("stoa_qos_parked_total", "Requests that waited for a QoS ceiling"),
-       .busy = &volume_.metrics.counter("stoa_qos_busy_total",
-                                        "Requests that were answered busy because too many waited, or for too long")}};
-  std::jthread admission_{[this](const std::stop_token& stop) { scheduler_.keep_serving(stop); }};
+  qos::Scheduler& scheduler_ = opened_.head.scheduler;
   std::unique_ptr<StoredRegistry> registry_;
   std::unique_ptr<AuditedNamespace> audited_;
+  std::optional<Adoption> adoption_;
   std::optional<Background> background_;
 };
-
-// Makes known what earlier versions did not count.
-Status upgrade(KvStore& kv, const VolumeRecord& record, Status (*count)(KvStore&, WriteBatch&)) {
-  WriteBatch batch;
-  STOA_CHECK_OK(count(kv, batch));
-  batch.put(Family::kConfig, keys::kVolumeConfig, record.encode());
-  const WriteBatch* const batches[] = {&batch};
-  STOA_CHECK_OK(kv.apply(batches));
-  return kv.sync();
-}
 
 Result<std::uint64_t> next_journal_sequence(KvStore& kv) {
   // The engine drops the oldest records, never the newest: walk down from the top by halving the distance.
@@ -324,12 +245,12 @@ std::string_view to_string(ProblemKind kind) {
   return "";
 }
 
-Status Volume::format(KvStore& kv, const std::string& name) {
+Status Volume::format(KvStore& kv, const std::string& name, const TimeSource& time) {
   std::string present;
   STOA_TRY(exists, kv.get(Family::kConfig, keys::kVolumeConfig, &present));
   if (exists) return fail(Errc::kExists, "there is a volume already");
   WriteBatch batch;
-  const Timestamp now = wall_now();
+  const Timestamp now = time.wall();
   const VolumeRecord record{{random64(), name, now}, {random64(), random64()}};
   batch.put(Family::kConfig, keys::kVolumeConfig, record.encode());
   batch.put(Family::kConfig, keys::kIdConfig, keys::be64(static_cast<std::uint64_t>(kFirstFreeId)));
@@ -354,15 +275,6 @@ Result<std::unique_ptr<Volume>> Volume::open(KvStore& kv, BlobStore& blobs, Metr
   STOA_TRY(exists, kv.get(Family::kConfig, keys::kVolumeConfig, &value));
   if (!exists) return fail(Errc::kNotFound, "there is no volume here; create one with `stoa volume create`");
   STOA_TRY(record, VolumeRecord::decode(value));
-  if (!record.by_class) {
-    record.by_class = true;
-    record.with_attributes = false;
-    STOA_CHECK_OK(upgrade(kv, record, &count_classes));
-  }
-  if (!record.with_attributes) {
-    record.with_attributes = true;
-    STOA_CHECK_OK(upgrade(kv, record, &count_attributes));
-  }
   STOA_TRY(has_ids, kv.get(Family::kConfig, keys::kIdConfig, &value));
   if (!has_ids || value.size() != 8) return fail(Errc::kCorrupt, "the id counter is missing");
   const FileId next_id{keys::read_be64(value)};

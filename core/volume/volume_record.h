@@ -1,6 +1,8 @@
 // What a volume knows of itself: key "volume" of family config.
 #pragma once
 
+#include <algorithm>
+
 #include "base/siphash.h"
 #include "core/kv/codec.h"
 #include "core/volume/volume.h"
@@ -10,25 +12,27 @@ namespace stoa::core {
 struct VolumeRecord {
   VolumeInfo info;
   SipKey handle_key{};  // secret: whoever knows it can forge file handles
-  // Usage is known by class. A version that did not know of classes would make that untrue: it refuses to open such a
-  // volume.
-  bool by_class = true;
-  // The same of symbolic links, extended attributes and ACLs, which count.
-  bool with_attributes = true;
 
   std::string encode() const {
     Encoder out;
-    out.put(info.id).put_string(info.name).put(info.created.ns).put(handle_key[0]).put(handle_key[1]);
-    const std::uint8_t version = !by_class ? kWithoutClasses : with_attributes ? kVersion : kWithoutAttributes;
-    return seal(version, version, out.bytes());
+    out.put(kMagic).put(info.id).put_string(info.name).put(info.created.ns).put(handle_key[0]).put(handle_key[1]);
+    return seal(kVersion, kVersion, out.bytes());
   }
+  // kNotSupported: the volume was made before version 0.1.0, or by a newer version.
   static Result<VolumeRecord> decode(std::string_view value) {
-    const Opened opened = unseal(value, kVersion);
-    if (opened.version == 0) return fail(Errc::kNotSupported, "the volume was written by a newer version of Stoa");
+    constexpr std::size_t kEnvelopeBytes = 6;
+    Decoder head(value.substr(std::min(value.size(), kEnvelopeBytes)));
+    const bool has_magic = head.get<std::uint64_t>() == kMagic;
+    const Opened opened = unseal(value, has_magic ? kVersion : kLastEarlyVersion);
+    if (!has_magic && opened.version != 0) return fail(Errc::kNotSupported, kTooOld);
+    if (opened.version == 0) {
+      const bool newer = has_magic && static_cast<std::uint8_t>(value[1]) > kVersion;
+      return newer ? fail(Errc::kNotSupported, "the volume was written by a newer version of Stoa; start that version")
+                   : fail(Errc::kCorrupt, "volume record");
+    }
     Decoder in(opened.body);
+    in.get<std::uint64_t>();
     VolumeRecord record;
-    record.by_class = opened.version > kWithoutClasses;
-    record.with_attributes = opened.version > kWithoutAttributes;
     record.info.id = in.get<std::uint64_t>();
     record.info.name = std::string(in.get_string());
     record.info.created.ns = in.get<std::int64_t>();
@@ -39,9 +43,17 @@ struct VolumeRecord {
   }
 
  private:
-  static constexpr std::uint8_t kWithoutClasses = 1;
-  static constexpr std::uint8_t kWithoutAttributes = 2;
-  static constexpr std::uint8_t kVersion = 3;
+  // Development versions before 0.1.0 wrote no magic number, and other records than these; their own record of a volume
+  // came to version 3.
+  static constexpr std::uint64_t kMagic = 0x314c4f56414f5453;  // "STOAVOL1"
+  static constexpr std::uint8_t kVersion = 1;
+  static constexpr std::uint8_t kLastEarlyVersion = 3;
+  static constexpr const char* kTooOld =
+      "this volume was made by a development version of Stoa before 0.1.0, and this version cannot read it; nothing "
+      "was "
+      "changed. Serve it with the version that made it, make a new volume in another data folder (--data), and copy "
+      "the "
+      "content over NFS or S3";
 };
 
 }  // namespace stoa::core

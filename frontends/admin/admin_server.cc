@@ -1,25 +1,19 @@
 #include "frontends/admin/admin_server.h"
 
-#include <arpa/inet.h>
-#include <fcntl.h>
-#include <microhttpd.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <condition_variable>
-#include <cstring>
 #include <mutex>
 #include <thread>
 
 #include "base/log.h"
-#include "frontends/admin/certificate.h"
 #include "frontends/admin/connections.h"
-#include "frontends/admin/listener.h"
 #include "frontends/admin/request_head.h"
 #include "frontends/admin/router.h"
+#include "frontends/http/client_address.h"
+#include "frontends/http/daemon.h"
 
 namespace stoa::admin {
 namespace {
@@ -28,8 +22,8 @@ constexpr std::size_t kBodyBytesMax = 1u << 20;
 
 constexpr std::chrono::seconds kPatience{10};
 constexpr std::chrono::seconds kWatchEvery{1};
-// Versions before TLS 1.2 are deprecated (RFC 8996).
-constexpr const char* kTlsPriorities = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
+// Of one port or socket; beyond it connections wait in the kernel for us to accept.
+constexpr int kBacklog = 256;
 
 // What browsers hold pages to that come from here: nothing from elsewhere, in nobody's frame, nothing guessed. There is
 // no CORS, so pages from elsewhere read nothing.
@@ -67,32 +61,19 @@ MHD_Result collect_head(void* target, MHD_ValueKind, const char* name, std::size
   return MHD_YES;
 }
 
-// The router decodes by itself: after MHD's decoding an encoded '/' could not be told from a real one.
-std::size_t keep_escapes(void*, MHD_Connection*, char* text) {
-  return std::strlen(text);
-}
-
 // "unix" of the local socket.
 std::string peer_of(MHD_Connection* connection) {
-  const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-  const sockaddr* address = info == nullptr ? nullptr : info->client_addr;
-  if (address == nullptr || address->sa_family == AF_UNIX) return "unix";
-  char text[INET6_ADDRSTRLEN] = {};
-  if (address->sa_family == AF_INET) {
-    inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(address)->sin_addr, text, sizeof text);
-  } else {
-    inet_ntop(AF_INET6, &reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr, text, sizeof text);
-  }
-  return text;
+  std::string text = http::client_address(http::address_of(connection)).text;
+  return text.empty() ? "unix" : text;
 }
 
 bool is_loopback(std::string_view client) {
-  return client.starts_with("127.") || client == "::1" || client.starts_with("::ffff:127.");
+  return client.starts_with("127.") || client == "::1";
 }
 
-Connections::Connection* connection_of(MHD_Connection* connection) {
-  const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-  return info == nullptr ? nullptr : static_cast<Connections::Connection*>(info->socket_context);
+// What is wrong, as the administrator is told: `about` what, and what else to choose.
+Error refused(const Error& error, std::string about, std::string_view remedy = {}) {
+  return {error.code, error.sys_errno, about.append(error.detail).append(remedy)};
 }
 
 // What MHD asks for the bytes of a reply without an end. While there are none the connection is suspended and costs no
@@ -173,32 +154,34 @@ class Server final : public AdminServer {
   Status open() {
     const ServerOptions& options = options_;
     if (!options.host.empty()) {
-      port_ = options.port;
-      STOA_TRY(listener, listen_tcp(options.host, port_));
-      tcp_listener_ = std::move(listener);
+      auto listener = http::listen_tcp(options.host, options.port, kBacklog);
+      if (!listener)
+        return fail(refused(listener.error(), "the admin interface: ", "; choose another with admin.listen"));
+      tcp_listener_ = std::move(*listener);
       if (!options.tls_certificate_file.empty()) {
-        STOA_TRY(certificate, read_certificate(options.tls_certificate_file, options.tls_key_file));
+        STOA_TRY(certificate, http::read_certificate(options.tls_certificate_file, options.tls_key_file));
         certificate_ = std::move(certificate);
       }
       STOA_CHECK_OK(serve_tcp(certificate_));
     }
     if (!options.socket_path.empty()) {
-      STOA_TRY(listener, listen_unix(options.socket_path, options.socket_mode));
+      const auto listener = http::listen_unix(options.socket_path, options.socket_mode, kBacklog);
+      if (!listener) return fail(refused(listener.error(), "the admin interface: "));
       socket_path_ = options.socket_path;
-      STOA_TRY(serving, serve(listener.release(), {}));
+      STOA_TRY(serving, serve(*listener, {}));
       unix_ = std::move(serving);
     }
     return {};
   }
-  std::uint16_t port() const override { return port_; }
+  std::uint16_t port() const override { return tcp_listener_.port(); }
   std::string pin() const override { return certificate_.pin; }
 
   Status renew() override {
     if (certificate_.pin.empty()) return {};
-    STOA_TRY(fresh, read_certificate(options_.tls_certificate_file, options_.tls_key_file));
-    if (fresh.chain == certificate_.chain && fresh.key == certificate_.key) return {};
-    STOA_CHECK_OK(serve_tcp(fresh));
-    certificate_ = std::move(fresh);
+    STOA_TRY(fresh, http::read_renewed_certificate(certificate_, options_.tls_certificate_file, options_.tls_key_file));
+    if (!fresh) return {};
+    STOA_CHECK_OK(serve_tcp(*fresh));
+    certificate_ = std::move(*fresh);
     log_info("admin", "serving with the renewed certificate", {{"pin", certificate_.pin}});
     return {};
   }
@@ -209,7 +192,7 @@ class Server final : public AdminServer {
     explicit Serving(Server& owner)
         : server(owner), connections(owner.options_.limits, owner.service_.metrics), watchdog([this] { watch(); }) {}
     ~Serving() {
-      if (daemon != nullptr) MHD_stop_daemon(daemon);
+      daemon.reset();
       {
         const std::lock_guard lock(mutex);
         stop = true;
@@ -223,12 +206,12 @@ class Server final : public AdminServer {
         connections.expire(std::chrono::steady_clock::now());
     }
     void enter(MHD_Connection* connection, Connections::Phase phase) {
-      if (auto* known = connection_of(connection)) connections.enter(known, phase, std::chrono::steady_clock::now());
+      if (auto* known = http::context_of<Connections::Connection>(connection))
+        connections.enter(known, phase, std::chrono::steady_clock::now());
     }
     // Takes no more connections, and waits for what it has.
     void drain() {
-      const int listener = MHD_quiesce_daemon(daemon);
-      if (listener >= 0) close(listener);
+      daemon->stop_listening();
       // Streams of events have no end of their own, and MHD must not be stopped while a connection is suspended.
       // Whoever watches comes again with the cursor that he has.
       draining = true;
@@ -244,7 +227,7 @@ class Server final : public AdminServer {
     }
 
     Server& server;
-    MHD_Daemon* daemon = nullptr;
+    std::unique_ptr<http::Daemon> daemon;
     std::atomic<int> requests{0};
     std::atomic<bool> draining{false};
     Connections connections;
@@ -254,52 +237,39 @@ class Server final : public AdminServer {
     std::thread watchdog;  // last: it uses all of them
   };
 
-  // A listener of the library's own: it closes what it is given, and the port must stay open when a certificate is
-  // renewed.
-  Status serve_tcp(const Certificate& certificate) {
-    const int fd = fcntl(tcp_listener_.get(), F_DUPFD_CLOEXEC, 0);
-    if (fd < 0) return fail_errno(errno, "admin listener");
-    STOA_TRY(serving, serve(fd, certificate));
+  // The port stays open when a certificate is renewed.
+  Status serve_tcp(const http::Certificate& certificate) {
+    STOA_TRY(serving, serve(tcp_listener_, certificate));
     tcp_.swap(serving);
     if (serving != nullptr) serving->drain();
     return {};
   }
 
-  Result<std::unique_ptr<Serving>> serve(int fd, const Certificate& certificate) {
+  Result<std::unique_ptr<Serving>> serve(const http::Listener& listener, const http::Certificate& certificate) {
     auto serving = std::make_unique<Serving>(*this);
-    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
-    std::vector<MHD_OptionItem> items;
-    if (!certificate.chain.empty()) {
-      flags |= MHD_USE_TLS;
-      // The library copies all three.
-      items.push_back({MHD_OPTION_HTTPS_MEM_CERT, 0, const_cast<char*>(certificate.chain.c_str())});
-      items.push_back({MHD_OPTION_HTTPS_MEM_KEY, 0, const_cast<char*>(certificate.key.c_str())});
-      items.push_back({MHD_OPTION_HTTPS_PRIORITIES, 0, const_cast<char*>(kTlsPriorities)});
-    }
-    items.push_back({MHD_OPTION_END, 0, nullptr});
     // The library divides its limit by the threads, and what gives way is still there until its thread has seen it.
-    serving->daemon = MHD_start_daemon(
-        flags, 0, nullptr, nullptr, &Server::on_request, serving.get(), MHD_OPTION_LISTEN_SOCKET, fd,
-        MHD_OPTION_THREAD_POOL_SIZE, options_.threads, MHD_OPTION_CONNECTION_LIMIT,
-        static_cast<unsigned>(2 * options_.limits.connections_max * options_.threads), MHD_OPTION_CONNECTION_TIMEOUT,
-        static_cast<unsigned>(options_.limits.idle.count()), MHD_OPTION_UNESCAPE_CALLBACK, &keep_escapes, nullptr,
-        MHD_OPTION_URI_LOG_CALLBACK, &Server::on_uri, serving.get(), MHD_OPTION_NOTIFY_CONNECTION,
-        &Server::on_connection, serving.get(), MHD_OPTION_NOTIFY_COMPLETED, &Server::on_completed, serving.get(),
-        MHD_OPTION_ARRAY, items.data(), MHD_OPTION_END);
-    if (serving->daemon != nullptr) return serving;
-    close(fd);
-    if (certificate.chain.empty()) return fail(Errc::kIo, "the admin interface did not start");
-    return fail(Errc::kInvalid, "the admin interface did not start with the certificate of " +
-                                    options_.tls_certificate_file + " and the key of " + options_.tls_key_file +
-                                    "; both must be PEM and belong together");
+    http::DaemonOptions options{
+        .name = "admin",
+        .flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME,
+        .connections_max = static_cast<std::uint32_t>(2 * options_.limits.connections_max * options_.threads),
+        .idle_timeout = options_.limits.idle,
+        .items = {{MHD_OPTION_THREAD_POOL_SIZE, options_.threads, nullptr}}};
+    auto daemon = http::Daemon::start(listener, certificate, std::move(options),
+                                      {.closure = serving.get(),
+                                       .request = &Server::on_request,
+                                       .uri = &Server::on_uri,
+                                       .completed = &Server::on_completed,
+                                       .connection = &Server::on_connection});
+    if (!daemon) return fail(refused(daemon.error(), "the admin interface: "));
+    serving->daemon = std::move(*daemon);
+    return serving;
   }
 
   static void on_connection(void* serving, MHD_Connection* connection, void** context,
                             MHD_ConnectionNotificationCode code) {
     Connections& connections = static_cast<Serving*>(serving)->connections;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-      const auto* fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-      *context = connections.add(fd == nullptr ? -1 : fd->connect_fd, address_key(peer_of(connection)),
+      *context = connections.add(http::socket_of(connection), address_key(peer_of(connection)),
                                  std::chrono::steady_clock::now());
     } else if (*context != nullptr) {
       connections.remove(static_cast<Connections::Connection*>(std::exchange(*context, nullptr)));
@@ -393,11 +363,10 @@ class Server final : public AdminServer {
 
   Service& service_;
   std::atomic<std::uint64_t> next_id_{1};
-  std::uint16_t port_ = 0;
   std::string socket_path_;
   const ServerOptions options_;
-  Listener tcp_listener_;
-  Certificate certificate_;
+  http::Listener tcp_listener_;
+  http::Certificate certificate_;
   std::unique_ptr<Serving> tcp_;
   std::unique_ptr<Serving> unix_;
 };

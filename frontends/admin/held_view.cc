@@ -33,19 +33,14 @@ Json shares(std::uint32_t bits) {
   Json list = Json::array();
   if ((bits & core::kShareRead) != 0) list.push_back("read");
   if ((bits & core::kShareWrite) != 0) list.push_back("write");
+  if ((bits & core::kShareDelete) != 0) list.push_back("delete");
   return list;
 }
 
-std::string_view to_string(core::LeaseKind kind) {
-  switch (kind) {
-    case core::LeaseKind::kRead:
-      return "read";
-    case core::LeaseKind::kWrite:
-      return "write";
-    case core::LeaseKind::kHandle:
-      return "handle";
-  }
-  return "";
+// The most that is cached.
+std::string_view kind_of(std::uint32_t lease_bits) {
+  if ((lease_bits & core::kWriteCaching) != 0) return "write";
+  return (lease_bits & core::kHandleCaching) != 0 ? "handle" : "read";
 }
 
 Json view(const core::FileHoldings::Opens& opens) {
@@ -62,7 +57,7 @@ Json view(const core::FileHoldings::Lock& lock) {
 }
 
 Json view(const core::FileHoldings::Lease& lease) {
-  return {{"kind", to_string(lease.kind)}, {"recalled", lease.recalled}};
+  return {{"kind", kind_of(lease.bits)}, {"recalled", lease.recalled}};
 }
 
 template <class T>

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/api/journal_cursor.h"
+
 namespace stoa::admin {
 
 Status allow_query(const Request& request, std::initializer_list<std::string_view> names) {
@@ -26,6 +28,14 @@ Result<std::uint64_t> query_number(const Request& request, std::string_view name
     return fail(Errc::kInvalid, "'" + std::string(name) + "' must be a whole number from 0 to " + std::to_string(max));
   }
   return number;
+}
+
+Result<std::uint64_t> query_cursor(const Request& request, std::string_view name, std::uint64_t fallback) {
+  const auto it = request.query.find(std::string(name));
+  if (it == request.query.end()) return fallback;
+  auto cursor = core::decode_cursor(core::ShardId{}, it->second);
+  if (!cursor) return fail(Errc::kInvalid, "'" + std::string(name) + "' must be a cursor that was given out here");
+  return cursor;
 }
 
 Result<bool> query_flag(const Request& request, std::string_view name) {

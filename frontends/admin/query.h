@@ -18,6 +18,8 @@ Status allow_query(const Request& request, std::initializer_list<std::string_vie
 // The parameter as a number in [0, max]; `fallback` when absent. kInvalid.
 Result<std::uint64_t> query_number(const Request& request, std::string_view name, std::uint64_t fallback,
                                    std::uint64_t max);
+// A cursor of the journal (core/api/journal_cursor.h); `fallback` when absent. kInvalid.
+Result<std::uint64_t> query_cursor(const Request& request, std::string_view name, std::uint64_t fallback);
 Result<bool> query_flag(const Request& request, std::string_view name);
 
 // The object named by the parameter `path`. kInvalid: none given; kNotFound with the path in the detail.

@@ -1,6 +1,7 @@
 // An admin request and its reply, free of the HTTP library.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -40,9 +41,15 @@ struct Request {
   // What was found at the path that an owner's right to ask was decided by.
   std::optional<Result<core::Attributes>> place{};
 
-  core::OpContext context() const {
-    return {
-        .request_id = id, .protocol = core::Protocol::kAdmin, .cred = core::Credentials::superuser(), .client = client};
+  // Of a call of the core that begins now. After this time the client is told that it is not known what became of it.
+  static constexpr std::chrono::seconds kCoreCallTime{50};
+  core::OpContext context(std::chrono::seconds time = kCoreCallTime) const {
+    return {.request_id = id,
+            .protocol = core::Protocol::kAdmin,
+            .cred = core::Credentials::superuser(),
+            .client = client,
+            .deadline = Deadline::in(time),
+            .durable_by = Deadline::in(time)};
   }
 };
 

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "core/api/journal_cursor.h"
 #include "frontends/admin/json_body.h"
 #include "frontends/admin/page.h"
 #include "frontends/admin/query.h"
@@ -59,10 +60,15 @@ std::optional<std::string> query_text(const Request& request, const char* name) 
   return it == request.query.end() ? std::optional<std::string>() : it->second;
 }
 
+std::string cursor_text(std::uint64_t sequence) {
+  return core::encode_cursor(core::ShardId{}, sequence);
+}
+
 Json record_view(const std::string& line) {
   Json json = Json::parse(line, nullptr, false);
   if (json.is_discarded()) return Json{{"operation", "damaged"}};
-  json["sequence"] = std::to_string(json.value("sequence", std::uint64_t{0}));
+  json["cursor"] = cursor_text(json.value("sequence", std::uint64_t{0}));
+  json.erase("sequence");
   json.erase("previous");
   json.erase("hash");
   return json;
@@ -112,7 +118,7 @@ JsonResult query_audit(Service& service, const Request& request) {
   STOA_TRY(from, query_time(request, "from"));
   STOA_TRY(to, query_time(request, "to"));
   STOA_TRY(limit, query_number(request, "limit", query.limit, kLinesMax));
-  STOA_TRY(after, query_number(request, "after", 0, std::numeric_limits<std::uint64_t>::max()));
+  STOA_TRY(after, query_cursor(request, "after", 0));
   if (limit == 0) return fail(Errc::kInvalid, "'limit' must be at least 1");
   query.from = from;
   query.to = to;
@@ -122,7 +128,7 @@ JsonResult query_audit(Service& service, const Request& request) {
   STOA_TRY(found, log->query(query));
   Json records = Json::array();
   for (const std::string& line : found.lines) records.push_back(record_view(line));
-  return Json{{"records", std::move(records)}, {"next", found.next ? Json(std::to_string(*found.next)) : Json()}};
+  return Json{{"records", std::move(records)}, {"next", found.next ? Json(cursor_text(*found.next)) : Json()}};
 }
 
 JsonResult get_audit_policy(Service& service, const Request& request) {

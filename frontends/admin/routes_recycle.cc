@@ -14,6 +14,8 @@ namespace stoa::admin {
 namespace {
 
 constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+// A purge may remove all that a bin holds, and says how much it removed.
+constexpr std::chrono::hours kPurgeTime{1};
 
 std::string_view protocol_name(core::Protocol protocol) {
   switch (protocol) {
@@ -204,7 +206,7 @@ JsonResult purge_recycled(Service& service, const Request& request) {
   }
   STOA_TRY(dir, directory_at(*path, request.place ? *request.place : find_for(service, request, *path)));
   purge.dir = dir;
-  STOA_TRY(reply, service.volume.ns().purge(request.context(), purge));
+  STOA_TRY(reply, service.volume.ns().purge(request.context(kPurgeTime), purge));
   return Json{{"removed", reply.removed}};
 }
 

@@ -1,6 +1,5 @@
 // Changes as they happen.
-#include <charconv>
-
+#include "core/api/journal_cursor.h"
 #include "frontends/admin/http_status.h"
 #include "frontends/admin/query.h"
 #include "frontends/admin/routes.h"
@@ -36,7 +35,8 @@ Result<Wanted> wanted(Service& service, const Request& request) {
   core::Journal& journal = service.volume.journal();
   STOA_TRY(newest, journal.newest());
   STOA_TRY(oldest, journal.oldest());
-  STOA_TRY(cursor, query_number(request, "cursor", newest, newest));
+  STOA_TRY(cursor, query_cursor(request, "cursor", newest));
+  if (cursor > newest) return fail(Errc::kInvalid, "the journal has not come as far as this cursor");
   return Wanted{attr.id, cursor, oldest - 1};
 }
 
@@ -46,9 +46,9 @@ Reply get_watch(Service& service, const Request& request) {
   const auto what = wanted(service, request);
   if (!what) return refuse(request, what.error());
   if (what->cursor < what->oldest) {
-    return refuse(
-        request, 410, "gone",
-        "the journal no longer has what came behind this cursor; the oldest cursor is " + std::to_string(what->oldest));
+    return refuse(request, 410, "gone",
+                  "the journal no longer has what came behind this cursor; the oldest cursor is " +
+                      core::encode_cursor(core::ShardId{}, what->oldest));
   }
   auto stream = service.watch->watch(what->directory, what->cursor);
   if (!stream) return refuse(request, stream.error());

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/log.h"
+#include "core/api/journal_cursor.h"
 #include "frontends/admin/views.h"
 
 namespace stoa::admin {
@@ -12,8 +13,12 @@ constexpr std::size_t kRecordsAtOnce = 512;
 // Changes of one moment are told together; so long one may wait to be told.
 constexpr std::chrono::milliseconds kGather{20};
 
+std::string cursor_text(std::uint64_t sequence) {
+  return core::encode_cursor(core::ShardId{}, sequence);
+}
+
 std::string event(std::string_view name, std::uint64_t cursor, const Json& data) {
-  std::string text = "id: " + std::to_string(cursor) + "\nevent: ";
+  std::string text = "id: " + cursor_text(cursor) + "\nevent: ";
   return text.append(name)
       .append("\ndata: ")
       .append(data.dump(-1, ' ', false, Json::error_handler_t::replace))
@@ -32,7 +37,7 @@ WatchHub::WatchHub(core::Volume& volume)
 Result<std::shared_ptr<EventStream>> WatchHub::watch(core::FileId directory, std::uint64_t cursor) {
   auto watcher = std::make_shared<Watcher>(journal_, directory, cursor);
   watcher->stream->when_drained([this] { journal_.call(); });
-  watcher->stream->add(event("begin", cursor, {{"cursor", std::to_string(cursor)}}));
+  watcher->stream->add(event("begin", cursor, {{"cursor", cursor_text(cursor)}}));
   {
     const std::lock_guard lock(mutex_);
     if (stopped_) return fail(Errc::kShutdown, "the server is stopping");
@@ -91,7 +96,7 @@ void WatchHub::serve(const std::stop_token& stop) {
       if (now - watcher->spoke >= kHeartbeat) {
         watcher->spoke = now;
         if (!watcher->stream->full())
-          watcher->stream->add(": still here\nid: " + std::to_string(watcher->cursor) + "\n\n");
+          watcher->stream->add(": still here\nid: " + cursor_text(watcher->cursor) + "\n\n");
       }
       until = std::min(until, watcher->spoke + kHeartbeat);
     }
@@ -126,7 +131,7 @@ Status WatchHub::tell(Watcher& watcher, const core::JournalRecord& record) {
   const std::string_view word = core::operation_word(record.kind, record.type);
   const auto registry = volume_.registry().snapshot();
   const core::User* const user = registry->find_user_by_uid(record.uid);
-  Json data{{"sequence", std::to_string(record.sequence)},
+  Json data{{"cursor", cursor_text(record.sequence)},
             {"time", time_text(record.time)},
             {"operation", word},
             {"id", std::to_string(static_cast<std::uint64_t>(record.id))},

@@ -43,7 +43,7 @@ Status ExportAccess::enter(const rpc::Call& call, const core::Export& found) {
   if (context_.client != call.peer.text) context_.client = call.peer.text;
   context_.root = found.root;
   context_.read_only = found.read_only || rule->read_only;
-  context_.deadline = call.now + kCallTime;
+  context_.deadline = Deadline(call.now + kCallTime);
   context_.durability = core::Durability::kDurable;
   context_.pending = call.pending;
   context_.holder = core::kNoHolder;
@@ -51,8 +51,8 @@ Status ExportAccess::enter(const rpc::Call& call, const core::Export& found) {
   return {};
 }
 
-void ExportAccess::tell_refused(const rpc::Call& call, core::Namespace& ns, core::FileId directory,
-                                std::string_view request, std::string_view reason) const {
+void ExportAccess::report_refused(const rpc::Call& call, core::Namespace& ns, core::FileId directory,
+                                  std::string_view request, std::string_view reason) const {
   const rpc::Credential& credential = call.header.credential;
   std::string claimed;
   if (credential.sys) {
@@ -65,23 +65,23 @@ void ExportAccess::tell_refused(const rpc::Call& call, core::Namespace& ns, core
              {.request = request, .reason = reason, .claimed = claimed, .directory = directory});
 }
 
-void ExportAccess::tell_refused(const rpc::Call& call, core::Namespace& ns, const core::Export& by,
-                                std::string_view request) const {
+void ExportAccess::report_refused(const rpc::Call& call, core::Namespace& ns, const core::Export& by,
+                                  std::string_view request) const {
   const bool address = by.rule_for(call.peer.address) == nullptr;
-  tell_refused(call, ns, by.root, request,
-               address ? "the export has no rule for this address" : "the export wants another security flavor");
+  report_refused(call, ns, by.root, request,
+                 address ? "the export has no rule for this address" : "the export wants another security flavor");
 }
 
-Result<core::Attributes> find_directory(const rpc::Call& call, core::Namespace& ns, std::string_view request,
+Result<core::Attributes> find_directory(const Call& call, core::Namespace& ns, std::string_view request,
                                         std::string_view path) {
-  auto& access = static_cast<ExportAccess&>(call.scope);
+  ExportAccess& access = call.scope;
   if (!path.starts_with('/')) return fail(Errc::kNotFound);
   const std::string asked = std::string(request) + " " + std::string(path);
   const std::string_view name = next_component(path);
   const core::Export* found = access.snapshot().find_export(name);
   if (found == nullptr || !found->nfs) return fail(Errc::kNotFound);
   if (const Status entered = access.enter(call, *found); !entered) {
-    access.tell_refused(call, ns, *found, asked);
+    access.report_refused(call, ns, *found, asked);
     return fail(entered.error());
   }
 
@@ -128,7 +128,7 @@ void ExportAccess::find_path(const core::FlowTable& table, const core::FlowCalle
                              core::Namespace& ns, std::vector<qos::Flow*>& path) {
   of_directories_.clear();
   // A file that is gone is the operation's to tell.
-  if (table.has_directories()) (void)ns.find_flows(context_, {.id = file, .table = table, .found = of_directories_});
+  if (table.has_directories()) (void)ns.find_flows(context_, file, table, of_directories_);
   table.compose_path(caller, of_directories_, path);
 }
 

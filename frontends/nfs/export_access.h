@@ -13,14 +13,14 @@
 namespace stoa::nfs {
 
 // Of one worker thread: the context that its calls reuse, and the snapshot of the registry of the present batch.
-class ExportAccess final : public rpc::WorkerScope {
+class ExportAccess final {
  public:
   // `rules` must outlive it.
   explicit ExportAccess(const core::Registry& registry, const IdentityRules& rules = kNoKerberos)
       : registry_(registry), rules_(rules) {}
 
-  void refresh() override { snapshot_ = registry_.snapshot(); }
-  bool governs() const override { return snapshot_->flows() != nullptr; }
+  void refresh() { snapshot_ = registry_.snapshot(); }
+  bool governs() const { return snapshot_->flows() != nullptr; }
   const core::RegistrySnapshot& snapshot() const { return *snapshot_; }
   const IdentityRules& rules() const { return rules_; }
 
@@ -42,11 +42,12 @@ class ExportAccess final : public rpc::WorkerScope {
 
   // Tells audit that the export does not take the call (core::Namespace::refused): for its address, or for how it shows
   // who it is. `request`: what it wanted, as "MNT /projects".
-  void tell_refused(const rpc::Call& call, core::Namespace& ns, const core::Export& by, std::string_view request) const;
+  void report_refused(const rpc::Call& call, core::Namespace& ns, const core::Export& by,
+                      std::string_view request) const;
   // Of a call that came in, and was refused by the protocol itself for `reason`.
-  void tell_refused(const rpc::Call& call, core::Namespace& ns, std::string_view request,
-                    std::string_view reason) const {
-    tell_refused(call, ns, entered().root, request, reason);
+  void report_refused(const rpc::Call& call, core::Namespace& ns, std::string_view request,
+                      std::string_view reason) const {
+    report_refused(call, ns, entered().root, request, reason);
   }
 
   core::OpContext& context() { return context_; }
@@ -58,8 +59,8 @@ class ExportAccess final : public rpc::WorkerScope {
 
   void find_path(const core::FlowTable& table, const core::FlowCaller& caller, core::FileId file, core::Namespace& ns,
                  std::vector<qos::Flow*>& path);
-  void tell_refused(const rpc::Call& call, core::Namespace& ns, core::FileId directory, std::string_view request,
-                    std::string_view reason) const;
+  void report_refused(const rpc::Call& call, core::Namespace& ns, core::FileId directory, std::string_view request,
+                      std::string_view reason) const;
 
   const core::Registry& registry_;
   const IdentityRules& rules_;
@@ -70,10 +71,14 @@ class ExportAccess final : public rpc::WorkerScope {
   std::vector<qos::Flow*> of_directories_;  // find_path()'s
 };
 
+// What programs of this protocol are made of.
+using Call = rpc::CallOf<ExportAccess>;
+using Program = rpc::ProgramOf<ExportAccess>;
+
 // The directory at "/export/sub/dir", entered as this call may. Walked for the server's own account: who may name it is
-// the rule's affair, who may read what is decided by every later call. The call's scope is an ExportAccess; `request`
-// is its name, for audit. kNotFound, kAccess, kNotDirectory, ...
-Result<core::Attributes> find_directory(const rpc::Call& call, core::Namespace& ns, std::string_view request,
+// the rule's affair, who may read what is decided by every later call. `request` is its name, for audit. kNotFound,
+// kAccess, kNotDirectory, ...
+Result<core::Attributes> find_directory(const Call& call, core::Namespace& ns, std::string_view request,
                                         std::string_view path);
 
 }  // namespace stoa::nfs

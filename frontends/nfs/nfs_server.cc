@@ -12,12 +12,12 @@
 #include "frontends/nfs/nsm/program.h"
 #include "frontends/nfs/nsm/restart_notice.h"
 #include "frontends/nfs/rpc/datagram_server.h"
-#include "frontends/nfs/rpc/peer.h"
 #include "frontends/nfs/rpc/portmapper.h"
 #include "frontends/nfs/rpc/universal_address.h"
 #include "frontends/nfs/rquota/program.h"
 #include "frontends/nfs/v3/program.h"
 #include "frontends/nfs/v4/program.h"
+#include "frontends/wire/peer.h"
 
 namespace stoa::nfs {
 namespace {
@@ -30,7 +30,7 @@ std::size_t write_payload_offset(std::span<const std::byte> prefix) {
 // Where the server listens, if that is IPv6; "::" takes IPv4 as well.
 std::optional<rpc::UniversalAddress> ipv6_address(const std::string& listen) {
   const auto address = rpc::parse_universal_address(listen + ".0.0", true);
-  return address && !rpc::is_ipv4(address->host) ? address : std::nullopt;
+  return address && !wire::is_ipv4(address->host) ? address : std::nullopt;
 }
 
 }  // namespace
@@ -89,14 +89,17 @@ Result<std::unique_ptr<NfsServer>> NfsServer::start(const NfsServerOptions& opti
                             .limits = options.limits,
                             .duplicates = options.duplicates};
   if (options.mount_port) wanted.listen.push_back({options.address, *options.mount_port});
+  const auto make_access = [&registry, &rules = parts->identity] {
+    return std::make_unique<ExportAccess>(registry, rules);
+  };
   rpc::Service service{
-      .programs = {&parts->nfs3, &parts->nfs4, &parts->mount3, &parts->nlm4, &parts->nsm1, &parts->rquota2},
-      .make_scope = [&registry, &rules = parts->identity] { return std::make_unique<ExportAccess>(registry, rules); },
-      .settle = [&ns](const core::PendingDurability& pending) { return ns.settle({}, pending); },
+      .programs = rpc::programs_of<ExportAccess>(
+          {&parts->nfs3, &parts->nfs4, &parts->mount3, &parts->nlm4, &parts->nsm1, &parts->rquota2}, make_access),
+      .settle = [&ns](const core::PendingDurability& pending) { return ns.sync({}, pending); },
       .payload_offset = write_payload_offset,
       .scheduler = options.scheduler,
       .gss = parts->kerberos.get(),
-      .tell_refused =
+      .report_refused =
           [&ns](const rpc::Peer& peer, std::string_view request, std::string_view reason) {
             ns.refused({.protocol = core::Protocol::kNfs, .client = peer.text},
                        {.request = request, .reason = reason, .claimed = {}});
@@ -110,11 +113,8 @@ Result<std::unique_ptr<NfsServer>> NfsServer::start(const NfsServerOptions& opti
   Parts& made = *nfs->parts_;
   if (options.register_ports) {
     STOA_TRY(datagrams, rpc::DatagramServer::start({options.address, options.port == 0 ? options.port : nfs->port()},
-                                                   {.programs = {&made.nlm4, &made.nsm1, &made.rquota2},
-                                                    .make_scope =
-                                                        [&registry, &rules = made.identity] {
-                                                          return std::make_unique<ExportAccess>(registry, rules);
-                                                        }},
+                                                   {.programs = rpc::programs_of<ExportAccess>(
+                                                        {&made.nlm4, &made.nsm1, &made.rquota2}, make_access)},
                                                    metrics));
     made.datagrams = std::move(datagrams);
     made.portmapper_port = options.portmapper_port;

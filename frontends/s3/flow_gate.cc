@@ -60,6 +60,7 @@ void FlowGate::find_path() {
   if (table == nullptr) return;
   if (table->has_directories() && root_ != core::kNoFile && directories_.empty()) {
     // A directory that is gone is the operation's to tell.
+    begin_core_call(ctx_);
     auto above = services_.ns.ancestors(ctx_, {.id = root_, .key = key_});
     if (above) directories_ = std::move(above->directories);
   }

@@ -240,7 +240,7 @@ Outcome<Response> Transaction::try_finish() {
   return kHandlers[static_cast<std::size_t>(route_.operation)](*call_);
 }
 
-void Transaction::tell_refused() const {
+void Transaction::report_refused() const {
   const auto registry = services_.registry.snapshot();
   const core::Export* const bucket = registry->find_export(route_.bucket);
   services_.ns.refused({.request_id = request_->serial, .protocol = core::Protocol::kS3, .client = request_->client},
@@ -258,7 +258,7 @@ Response Transaction::finish() {
   }
   streaming_.reset();
   // What the core denied it has told itself, and left a cause.
-  if (info(failure_->code).status == 403 && failure_->log.empty()) tell_refused();
+  if (info(failure_->code).status == 403 && failure_->log.empty()) report_refused();
   log_failure(*failure_, *request_, route_.operation);
   return error_response(*failure_, *request_, host_id_);
 }

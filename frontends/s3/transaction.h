@@ -49,7 +49,7 @@ class Transaction {
   Outcome<void> prepare_body();
   Outcome<void> feed_as_admitted(std::span<const std::byte> raw);
   Outcome<Response> try_finish();
-  void tell_refused() const;
+  void report_refused() const;
 
   Services& services_;
   std::unique_ptr<Request> request_;

@@ -1,4 +1,4 @@
-// What open_stores() makes of pieces that an earlier version, a crash or somebody left behind. The programs:
+// What open_stores() makes of pieces that a development version, a crash or somebody left behind. The programs:
 // folder_test.
 #include "appliance/stores/stores.h"
 
@@ -15,6 +15,7 @@
 #include "appliance/stores/usable_memory.h"
 #include "backends/blob/local/local_blob_store.h"
 #include "backends/kv/rocksdb/rocks_kv.h"
+#include "core/kv/codec.h"
 #include "core/kv/keys.h"
 #include "core/volume/generation_record.h"
 
@@ -65,21 +66,6 @@ class StoresTest : public testing::Test {
     std::filesystem::copy(from, to, std::filesystem::copy_options::recursive);
   }
 
-  // As the version before generations left it: no mark, no record, identities of one line, absolute names.
-  void make_of_earlier_version(const std::vector<std::string>& directories) {
-    auto kv = kv::open_rocks({.path = folder_.meta(), .create = true});
-    ASSERT_TRUE(kv);
-    ASSERT_TRUE(core::Volume::format(**kv, "old"));
-    std::string list;
-    for (std::size_t i = 0; i < directories.size(); ++i) {
-      std::filesystem::create_directories(directories[i]);
-      write(directories[i] + "/identity", "stoa-blob-directory 1 0123456789abcdef0123456789abcdef " +
-                                              std::to_string(i) + " " + std::to_string(directories.size()) + "\n");
-      list += directories[i] + "\n";
-    }
-    write(folder_.path + "/blob_directories", list);
-  }
-
   std::string root_;
   DataFolder folder_;
   Config config_;
@@ -98,54 +84,33 @@ TEST_F(StoresTest, AVolumeIsMadeOnceAndOnlyOnRequest) {
   EXPECT_THAT(text_of(folder_.blobs() + "/identity"), HasSubstr("\ngeneration 2 "));
 }
 
-TEST_F(StoresTest, AFolderOfAnEarlierVersionIsTakenOver) {
-  make_of_earlier_version({folder_.blobs()});
-  EXPECT_EQ(open(), "");
-  EXPECT_EQ(text_of(folder_.path + "/blob_directories"), "blobs\n");
-  EXPECT_TRUE((*read_volume_mark(folder_))->id.size() == 16);
-  EXPECT_EQ(open(), "");
-}
-
-TEST_F(StoresTest, AFolderOfAnEarlierVersionMayHaveBeenMoved) {
-  make_of_earlier_version({folder_.blobs()});
-  std::filesystem::rename(folder_.path, root_ + "/moved");
-  folder_.path = root_ + "/moved";
-  const auto config = offline_config(folder_, "");
-  ASSERT_TRUE(config);
-  EXPECT_TRUE(config->blob_directories.empty());
-  EXPECT_EQ(open(), "");
-}
-
-TEST_F(StoresTest, ACopyOfAFolderOfAnEarlierVersionUsesItsOwnBlobs) {
-  make_of_earlier_version({folder_.blobs()});
-  copy(folder_.path, root_ + "/copy");
+// What development versions before 0.1.0 wrote is refused in words that say what it is and what to do.
+TEST_F(StoresTest, AVolumeOfADevelopmentVersionIsRefused) {
+  make();
+  {
+    auto kv = kv::open_rocks({.path = folder_.meta()});
+    ASSERT_TRUE(kv);
+    const std::string body = std::string(8, 'i') + "\1v" + std::string(24, 'k');
+    core::WriteBatch batch;
+    batch.put(core::Family::kConfig, core::keys::kVolumeConfig, core::seal(3, 3, body));
+    const core::WriteBatch* const batches[] = {&batch};
+    ASSERT_TRUE((*kv)->apply(batches));
+    ASSERT_TRUE((*kv)->sync());
+  }
   const std::string before = text_of(folder_.blobs() + "/identity");
-  const DataFolder original = folder_;
-  folder_.path = root_ + "/copy";
-  ASSERT_TRUE(offline_config(folder_, "")->blob_directories.empty());
-  EXPECT_EQ(open(), "");
-  EXPECT_EQ(text_of(original.blobs() + "/identity"), before);
-}
+  const std::string refused = open({.new_volume = "test"});
+  EXPECT_EQ(code_, Errc::kNotSupported);
+  EXPECT_THAT(refused, HasSubstr("a development version of Stoa before 0.1.0"));
+  EXPECT_THAT(refused, HasSubstr("cannot read it"));
+  EXPECT_THAT(refused, HasSubstr("make a new volume in another data folder (--data)"));
+  EXPECT_EQ(text_of(folder_.blobs() + "/identity"), before);
 
-TEST_F(StoresTest, DirectoriesOfAnEarlierVersionAreKnownByName) {
-  const std::string disk = directory("disk"), foreign = directory("foreign");
-  make_of_earlier_version({disk});
-  copy(disk, foreign + "/blobs");
-  config_.blob_directories = {foreign + "/blobs"};
-  EXPECT_THAT(open(), HasSubstr("was never used by the data folder"));
-  config_.blob_directories = {disk, directory("new")};
-  EXPECT_EQ(open(), "");
-}
-
-// A copy of before the first start of this version, beside the original of behind it.
-TEST_F(StoresTest, APieceOfBeforeTheTakeOverIsOlder) {
-  make_of_earlier_version({folder_.blobs()});
-  copy(folder_.path, root_ + "/copy");
-  EXPECT_EQ(open(), "");
-  std::filesystem::remove_all(folder_.blobs());
-  copy(root_ + "/copy/blobs", folder_.blobs());
-  EXPECT_THAT(open(), HasSubstr("the blob directory is older"));
-  EXPECT_EQ(code_, Errc::kInvalid);
+  const std::string old = directory("old/blobs");
+  write(old + "/identity", "stoa-blob-directory 2 s0 0 1\nvolume ab\ngeneration 5 77 1790000000\n");
+  folder_.path = directory("fresh");
+  config_.blob_directories = {old};
+  EXPECT_THAT(open({.new_volume = "test"}), HasSubstr("before 0.1.0, which this version cannot read"));
+  EXPECT_EQ(code_, Errc::kNotSupported);
 }
 
 TEST_F(StoresTest, WhatWasBegunAndNotFinishedIsMadeAnew) {
@@ -250,11 +215,6 @@ TEST_F(StoresTest, AVolumeInMemoryEmptiesOnlyWhatWasOneInMemory) {
   make();
   config_.engine = "rocksdb";
   EXPECT_THAT(open({.new_volume = "test"}), HasSubstr("holds the content of volume memory"));
-  make_of_earlier_version({root_ + "/old/blobs"});
-  folder_.path = directory("fresh");
-  config_.engine = "memory";
-  config_.blob_directories = {root_ + "/old/blobs"};
-  EXPECT_THAT(open({.new_volume = "test"}), HasSubstr("a volume of an earlier version"));
 }
 
 TEST_F(StoresTest, MemoryIsWhatTheMachineHasOrAnyControlGroupAboveAllows) {

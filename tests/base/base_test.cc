@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <thread>
 
 #include "base/clock.h"
@@ -85,6 +86,26 @@ TEST(MetricsTest, CountsOfManyThreadsAddUpAndRender) {
   EXPECT_NE(text.find("stoa_wait_seconds_bucket{le=\"4e-06\"} 4000\n"), std::string::npos) << text;
   EXPECT_NE(text.find("stoa_wait_seconds_bucket{le=\"+Inf\"} 4000\n"), std::string::npos) << text;
   EXPECT_NE(text.find("stoa_wait_seconds_sum 0.012\n"), std::string::npos) << text;
+}
+
+TEST(MetricsTest, OfAPartCarryItsLabelsAndItsCallbacksGoWithIt) {
+  MetricRegistry whole;
+  int here = 1, there = 2;
+  MetricRegistry first(whole, {{"volume", "a"}});
+  std::optional<MetricRegistry> second(std::in_place, whole, Labels{{"volume", "b"}});
+  first.gauge_callback("stoa_held", "Held", {}, [&] { return here; });
+  second->gauge_callback("stoa_held", "Held", {{"kind", "x"}}, [&] { return there; });
+  first.counter("stoa_done_total", "Done").add(3);
+  second->counter("stoa_done_total", "Done").add(4);
+  EXPECT_NE(whole.render().find("stoa_held{volume=\"a\"} 1\nstoa_held{volume=\"b\",kind=\"x\"} 2\n"), std::string::npos)
+      << whole.render();
+  EXPECT_EQ(whole.counter_sum("stoa_done_total"), 7u);
+  EXPECT_EQ(first.counter_sum("stoa_done_total"), 3u);
+  second.reset();
+  EXPECT_EQ(whole.render().find("volume=\"b\",kind"), std::string::npos);
+  EXPECT_EQ(whole.counter_sum("stoa_done_total"), 7u);
+  first.drop_callbacks();
+  EXPECT_EQ(whole.render().find("stoa_held"), std::string::npos);
 }
 
 }  // namespace

@@ -320,7 +320,7 @@ TEST_P(Concurrent, OwnersAreCountedExactlyWhileEverythingChanges) {
   });
   in_threads(5, [&](int, Random random) {
     core::StateTable& state = engine_->volume().state();
-    const core::HolderId me = state.add_holder(core::Protocol::kNfs, [](core::LeaseId, FileId) {});
+    const core::HolderId me = state.add_holder(core::Protocol::kNfs, nullptr);
     std::vector<core::OpenId> opens;
     for (std::uint64_t i = 0; i < operations_; ++i) {
       const core::OpContext ctx = context(random);

@@ -28,6 +28,13 @@ Result<MemoryBlobs::Blob*> MemoryBlobs::find(BlobId blob, std::uint64_t offset, 
   return &it->second;
 }
 
+bool MemoryBlobs::begin_adoption() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [id, blob] : blobs_) blob.adopted = false;
+  first_since_open_ = next_;
+  return true;
+}
+
 Status MemoryBlobs::adopt(BlobId blob) {
   const std::lock_guard lock(mutex_);
   const auto it = blobs_.find(blob);
@@ -38,7 +45,9 @@ Status MemoryBlobs::adopt(BlobId blob) {
 
 Status MemoryBlobs::finish_adoption() {
   const std::lock_guard lock(mutex_);
-  std::erase_if(blobs_, [](const auto& item) { return !item.second.adopted; });
+  std::erase_if(blobs_, [&](const auto& item) {
+    return static_cast<std::uint64_t>(item.first) < first_since_open_ && !item.second.adopted;
+  });
   for (auto& [id, blob] : blobs_) blob.adopted = false;
   return {};
 }

@@ -12,6 +12,7 @@ namespace stoa::model {
 
 class MemoryBlobs final : public core::BlobStore {
  public:
+  bool begin_adoption() override;
   Status adopt(core::BlobId blob) override;
   Status finish_adoption() override;
   Result<core::BlobId> reserve(std::uint64_t bytes) override;
@@ -41,6 +42,7 @@ class MemoryBlobs final : public core::BlobStore {
   mutable std::mutex mutex_;  // guards everything below
   std::map<core::BlobId, Blob> blobs_;
   std::uint64_t next_ = 1;
+  std::uint64_t first_since_open_ = ~std::uint64_t{0};
 };
 
 }  // namespace stoa::model

@@ -44,7 +44,7 @@ bool Driver::do_put_key() {
   const auto reply = ns().put_key(ctx, request);
   if (!same_outcome(verdict, reply)) return false;
   if (!reply) {
-    if (upload) ns().upload_discard(*request.upload);
+    if (upload && !ns().upload_discard({}, {*request.upload})) return differ("an upload could not be discarded");
     return forgive_pruned_directories(root) && verify_touched(verdict);
   }
   if (reply->replaced == verdict.created) return differ("`replaced` is wrong");

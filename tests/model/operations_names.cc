@@ -32,17 +32,24 @@ bool Driver::do_open() {
   const std::string name = random_.percent(60) ? name_in(parent) : new_name();
   core::OpenRequest request{.parent = parent, .name = name, .set = any_attributes()};
   request.disposition = static_cast<core::OpenDisposition>(random_.below(5));
-  request.access = random_.percent(50) ? core::kAccessRead : core::kAccessRead | core::kAccessModify;
+  request.access = random_.percent(50) ? core::kShareRead : core::kShareBoth;
   describe("open " + in_quotes(name) + " in " + text(parent) + " disposition " +
            std::to_string(static_cast<int>(request.disposition)));
-  const core::OpContext ctx = context();
+  core::OpContext ctx = context();
+  core::StateTable& state = engine_.volume().state();
+  ctx.holder = state.add_holder(core::Protocol::kSmb, nullptr);
   FileId found = core::kNoFile;
   (void)twin_.lookup(parent, name, ctx.cred, &found);
   // What opening a device or a symlink means, the protocols decide.
   if (found != core::kNoFile && !twin_.at(found).is_directory() && twin_.at(found).type != FileType::kRegular)
     return true;
   const Verdict verdict = twin_.open(request, ctx.cred);
-  return after_create(verdict, ns().open(ctx, request), parent);
+  const auto opened = ns().open(ctx, request);
+  if (state.holds_state(ctx.holder) != opened.has_value()) return differ("an open that failed holds something");
+  state.remove_holder(ctx.holder);
+  if (!opened) return after_create(verdict, fail(opened.error()), parent);
+  return after_create(verdict, core::CreateReply{opened->created, opened->attr, opened->parent_before, opened->parent},
+                      parent);
 }
 
 bool Driver::do_mkdir() {
@@ -171,8 +178,8 @@ bool Driver::do_hold() {
   if (held_.contains(id) || (twin_.exists(id) && twin_.at(id).type != FileType::kRegular)) return true;
   describe("hold " + text(id) + " open");
   auto& state = engine_.volume().state();
-  const auto opened = state.open(
-      {id, state.add_holder(core::Protocol::kNfs, [](core::LeaseId, FileId) {}), core::kShareBoth, core::kShareNone});
+  const auto opened =
+      state.open({id, state.add_holder(core::Protocol::kNfs, nullptr), core::kShareBoth, core::kShareNone});
   const Verdict verdict = twin_.exists(id) ? Verdict{} : Verdict{.errors = {Errc::kStale}};
   if (!same_outcome(verdict, opened)) return false;
   if (!opened) return true;

@@ -266,6 +266,7 @@ Verdict Twin::open(const core::OpenRequest& request, const Credentials& cred) {
     fresh.mode = request.set.mode.value_or(0);
     fresh.uid = request.set.uid.value_or(cred.uid);
     fresh.gid = request.set.gid.value_or(cred.gid);
+    if (request.set.size) fresh.content.truncate(*request.set.size);
     return make(request.parent, request.name, std::move(fresh), cred);
   }
   if (request.disposition == OpenDisposition::kCreate) return {.errors = {Errc::kExists}};
@@ -275,10 +276,13 @@ Verdict Twin::open(const core::OpenRequest& request, const Credentials& cred) {
   const bool overwrite =
       request.disposition == OpenDisposition::kOverwrite || request.disposition == OpenDisposition::kOverwriteOrCreate;
   Verdict verdict{.subject = found};
-  std::uint32_t wanted = (request.access & core::kAccessRead) != 0 ? 4 : 0;
-  if ((request.access & core::kAccessModify) != 0 || overwrite) wanted |= 2;
-  if (denied(cred, inode, wanted)) verdict.errors.push_back(Errc::kAccess);
-  if ((wanted & 2) != 0 && recycled(found)) verdict.errors.push_back(Errc::kReadOnly);
+  const bool writes = (request.access & core::kShareWrite) != 0 || overwrite;
+  // What may be executed may be read.
+  const bool may_read = !denied(cred, inode, 4) || !denied(cred, inode, 1);
+  if (((request.access & core::kShareRead) != 0 && !may_read) || (writes && denied(cred, inode, 2))) {
+    verdict.errors.push_back(Errc::kAccess);
+  }
+  if (writes && recycled(found)) verdict.errors.push_back(Errc::kReadOnly);
   if (!verdict.ok() || !overwrite) return verdict;
   verdict.touched[found] = inode.size() == 0 ? Touch::kMaybe : Touch::kContent;
   if (inode.meta && inode.size() != 0) inode.meta->current = false;

@@ -12,7 +12,7 @@ namespace stoa::blob_local {
 namespace {
 
 std::string start_text(const core::Generation& generation) {
-  if (generation.number == 0) return "a version that counted no starts";
+  if (generation.number == 0) return "the time before the first start";
   const auto when = static_cast<std::time_t>(generation.seconds);
   std::tm parts{};
   char text[32] = "";
@@ -42,9 +42,8 @@ constexpr const char* kTogether =
 Status compare_directory(const Found& found, const BlobPairing& pairing) {
   const Identity& have = *found.identity;
   const std::string names = "the blob directory " + found.path;
-  const bool of_nobody = have.volume.empty() && (found.fresh || pairing.volume != kVolumeInMemory);
-  if (!of_nobody && have.volume != pairing.volume) {
-    std::string owner = have.volume.empty()              ? "a volume of an earlier version"
+  if (!found.fresh && have.volume != pairing.volume) {
+    std::string owner = have.volume.empty()              ? "no volume"
                         : have.volume == kVolumeInMemory ? "a volume in memory"
                                                          : "volume " + have.volume;
     const std::string to_whom = pairing.volume == kVolumeInMemory

@@ -101,14 +101,16 @@ Status DataDirectory::open() {
     std::uint64_t number = 0;
     while (!next->empty() && next->back() == '\n') next->pop_back();
     if (!parse_hex(*next, number)) return fail(Errc::kCorrupt, path_ + "/next_own");
-    next_number_ = number_limit_ = number;
+    next_number_ = number_limit_ = first_own_since_open_ = number;
   } else {
     // Made with the first own file. Were it made again, numbers would be given out twice.
     bool used = false;
     STOA_CHECK_OK(for_each_own([&](std::uint64_t) { used = true; }));
     if (used) return fail(Errc::kCorrupt, path_ + "/next_own is missing; restore it from a backup of the directory");
   }
-  return find_containers();
+  STOA_CHECK_OK(find_containers());
+  slots.close_present();
+  return {};
 }
 
 Status DataDirectory::make_folders() {

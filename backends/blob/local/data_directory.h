@@ -39,6 +39,8 @@ class DataDirectory {
   // Whether the file system gives back the space of a range in the middle of a file.
   bool punches() const { return punches_; }
 
+  // Own files from this number on were made after open().
+  std::uint64_t first_own_since_open() const { return first_own_since_open_; }
   // A number that no file of this directory ever had, also after a crash.
   Result<std::uint64_t> next_own_number();
 
@@ -65,7 +67,7 @@ class DataDirectory {
   std::mutex mutex;  // guards slots
   SlotMap slots;
   std::mutex grow_mutex;                   // held while containers grow, come and go; before `mutex`
-  std::vector<std::uint64_t> adopted_own;  // only between open and the end of adoption
+  std::vector<std::uint64_t> adopted_own;  // only between open and the end of adoption; guarded by `mutex`
   std::atomic<bool> direct{true};
 
  private:
@@ -77,6 +79,7 @@ class DataDirectory {
   const std::uint64_t reserve_wanted_;
   int lock_fd_ = -1;
   bool punches_ = false;
+  std::uint64_t first_own_since_open_ = 1;
   std::atomic<std::int64_t> budget_{0};  // may be taken before the file system is asked again
   std::atomic<bool> bad_{false};
   mutable std::mutex health_mutex_;  // guards what follows up to missing_files_

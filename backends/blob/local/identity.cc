@@ -13,8 +13,9 @@ namespace stoa::blob_local {
 namespace {
 
 constexpr const char* kFileName = "identity";
-constexpr const char* kMagic = "stoa-blob-directory";
-constexpr int kFormat = 2;
+constexpr const char* kMagic = "stoa-blobs";
+constexpr const char* kEarlyMagic = "stoa-blob-directory";  // development versions before 0.1.0
+constexpr int kFormat = 1;
 constexpr std::size_t kSmallFileBytesMax = 16384;  // two paths
 
 Status write_all(int fd, const std::string& content) {
@@ -74,8 +75,8 @@ Result<std::optional<std::string>> read_small_file(const std::string& path) {
   return std::optional<std::string>(std::string(buffer.data(), static_cast<std::size_t>(got)));
 }
 
-// Format 1: the first line alone. Format 2, golden in identity_test:
-//   stoa-blob-directory 2 STORE INDEX COUNT
+// Golden in identity_test:
+//   stoa-blobs 1 STORE INDEX COUNT
 //   volume ID
 //   generation NUMBER NONCE SECONDS
 //   next NUMBER NONCE SECONDS               (only while it is being raised)
@@ -96,9 +97,14 @@ Result<std::optional<Identity>> read_identity(const std::string& directory) {
   const auto unreadable = [&] {
     return fail(Errc::kCorrupt, "unreadable " + path + "; put this file back from a backup of the directory");
   };
+  if (magic == kEarlyMagic) {
+    return fail(Errc::kNotSupported, directory +
+                                         " holds the content of a development version of Stoa before 0.1.0, which this "
+                                         "version cannot read; name an empty directory, or start the version that "
+                                         "wrote it");
+  }
   if (!head || magic != kMagic) return unreadable();
   if (format > kFormat) return fail(Errc::kNotSupported, directory + " was written by a newer version");
-  if (format == 1) return std::optional<Identity>(identity);
   bool has_generation = false;
   while (std::getline(in, line)) {
     const std::size_t space = std::min(line.find(' '), line.size());

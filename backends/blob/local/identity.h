@@ -12,11 +12,10 @@
 namespace stoa::blob_local {
 
 struct Identity {
-  std::string store;        // the same in all directories of one store
-  std::uint32_t index = 0;  // this directory
-  std::uint32_t count = 1;  // directories that the store had when this was written
-  // Since format 2; empty and 0 in what an earlier version wrote.
-  std::string volume{};                    // whose content this is
+  std::string store;                       // the same in all directories of one store
+  std::uint32_t index = 0;                 // this directory
+  std::uint32_t count = 1;                 // directories that the store had when this was written
+  std::string volume{};                    // whose content this is; empty: of a store that is opened without metadata
   core::Generation generation{};           // pairing.h
   std::optional<core::Generation> next{};  // being raised to this one
   std::string home{};                      // the volume's data folder, and

@@ -49,6 +49,7 @@ class Store final : public LocalBlobStore {
         files_(options.open_files_max, metrics),
         written_(options.written_cache_bytes, metrics) {}
 
+  bool begin_adoption() override { return true; }
   Status adopt(BlobId blob) override;
   Status finish_adoption() override;
   Result<BlobId> reserve(std::uint64_t bytes) override;
@@ -73,7 +74,7 @@ class Store final : public LocalBlobStore {
   Status release(BlobId blob) override;
   Space space() const override;
   std::vector<DirectoryHealth> health() const override;
-  core::KeptBlobs kept() const override { return kept_; }
+  core::KeptBlobs kept() const override { return adopted_.load(std::memory_order_acquire) ? kept_ : core::KeptBlobs{}; }
   void for_each(const std::function<void(BlobId)>& visit) const override;
   bool holds(BlobId blob) const override;
 
@@ -104,7 +105,7 @@ class Store final : public LocalBlobStore {
   HostIo& io_;
   std::vector<std::unique_ptr<DataDirectory>> directories_;
   const bool sweep_all_;
-  core::KeptBlobs kept_;  // written by finish_adoption() alone
+  core::KeptBlobs kept_;  // written by finish_adoption() alone, before adopted_
   BufferPool buffers_;
   FileMetrics file_metrics_;
   Counter& read_bytes_;
@@ -161,7 +162,11 @@ Status Store::adopt(BlobId blob) {
     directory.adopted_own.push_back(name.number);
     return {};
   }
-  if (!directory.slots.adopt({name.size_class, name.number, name.slot})) {
+  const std::uint64_t before = directory.slots.slots_taken();
+  const bool present = directory.slots.is_closed(name.size_class, name.number) &&
+                       directory.slots.adopt({name.size_class, name.number, name.slot});
+  slots_taken_.add(static_cast<std::int64_t>(directory.slots.slots_taken() - before));
+  if (!present) {
     directory.note_missing(directory.container_path(name.size_class, name.number));
     return fail(Errc::kCorrupt,
                 "a blob's container is gone: " + directory.container_path(name.size_class, name.number));
@@ -172,9 +177,11 @@ Status Store::adopt(BlobId blob) {
 Status Store::finish_adoption() {
   STOA_TRY(kept, sweep_unnamed(directories_, sweep_all_));
   kept_ = kept;
+  slots_taken_.add(static_cast<std::int64_t>(kept.slots));
   for (const auto& directory : directories_) {
     STOA_CHECK_OK(remove_empty_containers(*directory));
-    slots_taken_.add(static_cast<std::int64_t>(directory->slots.slots_taken()));
+    const std::lock_guard lock(directory->mutex);
+    directory->slots.open_all();
     directory->adopted_own = {};
   }
   adopted_.store(true, std::memory_order_release);
@@ -219,7 +226,6 @@ std::vector<DataDirectory*> Store::placement_order() {
 }
 
 Result<BlobId> Store::reserve(std::uint64_t bytes) {
-  if (!adopted_.load(std::memory_order_acquire)) return fail(Errc::kBusy, "the blob store is still starting");
   const unsigned size_class = size_class_for(bytes);
   Result<BlobId> result = fail(Errc::kIo, "no data directory is healthy");
   const auto try_in = [&](DataDirectory& directory) {

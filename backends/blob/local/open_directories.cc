@@ -89,7 +89,7 @@ Status require_new_directories(const std::vector<std::string>& directories) {
   for (const Found& directory : found) {
     if (!directory.identity) continue;
     const Identity& identity = *directory.identity;
-    std::string whose = identity.volume.empty() ? "a volume of an earlier version" : "volume " + identity.volume;
+    std::string whose = identity.volume.empty() ? "no volume that is known" : "volume " + identity.volume;
     if (!identity.home.empty()) whose += " (its data folder was " + identity.home + ")";
     return fail(Errc::kInvalid, "the blob directory " + directory.path + " holds the content of " + whose);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 
 namespace stoa::blob_local {
 namespace {
@@ -39,10 +40,18 @@ std::uint32_t SlotMap::container_slots(unsigned size_class, std::uint64_t contai
   return it == classes_[size_class].containers.end() ? 0 : it->second.slots;
 }
 
+void SlotMap::close_present() {
+  for (SizeClass& in_class : classes_) in_class.first_open = in_class.next_number;
+}
+
+void SlotMap::open_all() {
+  for (SizeClass& in_class : classes_) in_class.first_open = 0;
+}
+
 std::optional<SlotMap::Taken> SlotMap::take(unsigned size_class) {
   SizeClass& in_class = classes_[size_class];
-  if (in_class.with_room.empty()) return {};
-  const auto at = in_class.with_room.begin();
+  const auto at = in_class.with_room.lower_bound(in_class.first_open);
+  if (at == in_class.with_room.end()) return {};
   Container& entry = *at->second;
   std::optional<std::uint32_t> free_slot;
   bool ready = false;
@@ -98,6 +107,7 @@ bool SlotMap::taken(const SlotRef& slot) const {
 SlotMap::Growth SlotMap::next_growth(unsigned size_class) const {
   const SizeClass& in_class = classes_[size_class];
   for (auto it = in_class.containers.rbegin(); it != in_class.containers.rend(); ++it) {
+    if (it->first < in_class.first_open) break;
     if (it->second.slots < slots_per_container(size_class)) return {it->first, it->second.slots};
   }
   return {in_class.next_number, 0};
@@ -137,7 +147,7 @@ std::vector<std::pair<unsigned, std::uint64_t>> SlotMap::empty_containers() cons
   std::vector<std::pair<unsigned, std::uint64_t>> found;
   for (unsigned size_class = 0; size_class < kSizeClasses; ++size_class) {
     for (const auto& [number, entry] : classes_[size_class].containers) {
-      if (entry.taken == 0) found.emplace_back(size_class, number);
+      if (entry.taken == 0 && is_closed(size_class, number)) found.emplace_back(size_class, number);
     }
   }
   return found;
@@ -148,10 +158,18 @@ std::vector<std::pair<unsigned, std::uint64_t>> SlotMap::newest_with_room(std::s
   for (unsigned size_class = 0; size_class < kSizeClasses; ++size_class) {
     std::size_t left = max;
     const auto& with_room = classes_[size_class].with_room;
-    for (auto it = with_room.rbegin(); it != with_room.rend() && left != 0; ++it, --left)
-      found.emplace_back(size_class, it->first);
+    auto it = std::make_reverse_iterator(with_room.lower_bound(classes_[size_class].first_open));
+    for (; it != with_room.rend() && left != 0; ++it, --left) found.emplace_back(size_class, it->first);
   }
   return found;
+}
+
+std::vector<bool> SlotMap::taken_slots(unsigned size_class, std::uint64_t container) const {
+  std::vector<bool> taken;
+  const auto it = classes_[size_class].containers.find(container);
+  if (it == classes_[size_class].containers.end()) return taken;
+  for (std::uint32_t slot = 0; slot < it->second.slots; ++slot) taken.push_back(test(it->second.taken_bits, slot));
+  return taken;
 }
 
 }  // namespace stoa::blob_local

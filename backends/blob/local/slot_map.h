@@ -30,6 +30,13 @@ class SlotMap {
   void set_container(unsigned size_class, std::uint64_t container, std::uint32_t slots, bool ready);
   std::uint32_t container_slots(unsigned size_class, std::uint64_t container) const;  // 0: no such container
 
+  // From now on until open_all(), the containers that are there are neither taken from nor grown.
+  void close_present();
+  void open_all();
+  bool is_closed(unsigned size_class, std::uint64_t container) const {
+    return container < classes_[size_class].first_open;
+  }
+
   // A free slot, ready ones first within a container; nothing: a container has to grow or to be made.
   std::optional<Taken> take(unsigned size_class);
   bool adopt(const SlotRef& slot);  // false: no such place
@@ -50,9 +57,12 @@ class SlotMap {
   void forget(unsigned size_class, std::uint64_t container);
 
   void for_each_taken(const std::function<void(const SlotRef&)>& visit) const;
+  // Of those that are closed: class and number.
   std::vector<std::pair<unsigned, std::uint64_t>> empty_containers() const;
-  // Up to so many of each class, class and number.
-  std::vector<std::pair<unsigned, std::uint64_t>> newest_with_room(std::size_t max) const;
+  std::vector<std::pair<unsigned, std::uint64_t>> newest_with_room(
+      std::size_t max) const;  // up to so many of each class
+  // Of each slot of a container, whether it is taken.
+  std::vector<bool> taken_slots(unsigned size_class, std::uint64_t container) const;
   std::uint64_t slots_taken() const { return slots_taken_; }
 
  private:
@@ -66,6 +76,7 @@ class SlotMap {
     std::map<std::uint64_t, Container> containers;
     std::map<std::uint64_t, Container*> with_room;
     std::uint64_t next_number = 1;
+    std::uint64_t first_open = 0;
   };
   std::array<SizeClass, kSizeClasses> classes_;
   std::uint64_t slots_taken_ = 0;

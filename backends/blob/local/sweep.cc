@@ -25,14 +25,20 @@ struct Unnamed {
   std::size_t count() const { return own.size() + slots.size(); }
 };
 
+// Nobody takes from such a container before adoption is over, nor gives back to it: no lock is held over the look.
 Status find_slots(DataDirectory& directory, unsigned size_class, std::uint64_t container, Unnamed& found) {
+  std::vector<bool> taken;
+  {
+    const std::lock_guard lock(directory.mutex);
+    taken = directory.slots.taken_slots(size_class, container);
+  }
   const std::string path = directory.container_path(size_class, container);
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return fail_errno(errno, "open " + path);
   const std::uint64_t size = slot_bytes(size_class);
-  const std::uint32_t slots = directory.slots.container_slots(size_class, container);
+  const auto slots = static_cast<std::uint32_t>(taken.size());
   for (std::uint32_t slot = 0; slot < slots; ++slot) {
-    if (directory.slots.taken({size_class, container, slot})) continue;
+    if (taken[slot]) continue;
     const off_t data = ::lseek(fd, static_cast<off_t>(slot * size), SEEK_DATA);
     if (data < 0) break;  // ENXIO: nothing but holes
     const auto holder = static_cast<std::uint32_t>(static_cast<std::uint64_t>(data) / size);
@@ -50,8 +56,10 @@ Status find_slots(DataDirectory& directory, unsigned size_class, std::uint64_t c
 Result<Unnamed> find_unnamed(DataDirectory& directory, std::size_t containers_max) {
   Unnamed found;
   std::ranges::sort(directory.adopted_own);
+  directory.adopted_own.erase(std::ranges::unique(directory.adopted_own).begin(), directory.adopted_own.end());
   std::vector<bool> present(directory.adopted_own.size());
   STOA_CHECK_OK(directory.for_each_own([&](std::uint64_t number) {
+    if (number >= directory.first_own_since_open()) return;
     const auto known = std::ranges::lower_bound(directory.adopted_own, number);
     if (known != directory.adopted_own.end() && *known == number) {
       present[static_cast<std::size_t>(known - directory.adopted_own.begin())] = true;
@@ -66,10 +74,13 @@ Result<Unnamed> find_unnamed(DataDirectory& directory, std::size_t containers_ma
     if (!present[i]) found.missing.push_back(directory.adopted_own[i]);
   }
   if (!directory.punches()) return found;
-  const std::lock_guard lock(directory.mutex);
-  // Empty ones are all looked at: they go.
-  auto containers = directory.slots.newest_with_room(containers_max);
-  std::ranges::copy(directory.slots.empty_containers(), std::back_inserter(containers));
+  std::vector<std::pair<unsigned, std::uint64_t>> containers;
+  {
+    const std::lock_guard lock(directory.mutex);
+    containers = directory.slots.newest_with_room(containers_max);
+    // Empty ones are all looked at: they go.
+    std::ranges::copy(directory.slots.empty_containers(), std::back_inserter(containers));
+  }
   std::ranges::sort(containers);
   containers.erase(std::unique(containers.begin(), containers.end()), containers.end());
   for (const auto& [size_class, container] : containers)
@@ -79,10 +90,13 @@ Result<Unnamed> find_unnamed(DataDirectory& directory, std::size_t containers_ma
 
 // Asks each own file for its size.
 void count_named(DataDirectory& directory, std::uint64_t& blobs, std::uint64_t& bytes) {
-  directory.slots.for_each_taken([&](const SlotRef& slot) {
-    ++blobs;
-    bytes += slot_bytes(slot.size_class);
-  });
+  {
+    const std::lock_guard lock(directory.mutex);
+    directory.slots.for_each_taken([&](const SlotRef& slot) {
+      ++blobs;
+      bytes += slot_bytes(slot.size_class);
+    });
+  }
   for (const std::uint64_t number : directory.adopted_own) {
     struct stat info{};
     if (::stat(directory.own_path(number).c_str(), &info) != 0) continue;
@@ -109,7 +123,7 @@ void free_unnamed(DataDirectory& directory, const Unnamed& unnamed) {
 
 }  // namespace
 
-Result<core::KeptBlobs> sweep_unnamed(std::span<const std::unique_ptr<DataDirectory>> directories, bool all) {
+Result<Kept> sweep_unnamed(std::span<const std::unique_ptr<DataDirectory>> directories, bool all) {
   std::vector<Unnamed> found;
   std::uint64_t blobs = 0, bytes = 0;
   for (const auto& directory : directories) {
@@ -127,13 +141,14 @@ Result<core::KeptBlobs> sweep_unnamed(std::span<const std::unique_ptr<DataDirect
   }
   if (!much) {
     for (std::size_t i = 0; i < found.size(); ++i) free_unnamed(*directories[i], found[i]);
-    return core::KeptBlobs{};
+    return Kept{};
   }
-  core::KeptBlobs kept;
+  Kept kept;
   for (const auto& directory : directories) {
     STOA_TRY(unnamed, find_unnamed(*directory, std::numeric_limits<std::size_t>::max()));
     const std::lock_guard lock(directory->mutex);
     for (const SlotRef& slot : unnamed.slots) directory->slots.adopt(slot);
+    kept.slots += unnamed.slots.size();
     kept.blobs += unnamed.count();
     kept.bytes += unnamed.bytes;
   }

@@ -24,10 +24,14 @@ inline bool is_much(std::uint64_t blobs, std::uint64_t bytes, std::uint64_t of_b
   return (many && blobs > of_blobs / kSweptPart) || (bytes > kSweptBytes && bytes > of_bytes / kSweptPart);
 }
 
+struct Kept : core::KeptBlobs {
+  std::uint64_t slots = 0;  // of these blobs
+};
+
 // Frees what nobody adopted, or keeps all of it (its slots are taken then) when it is much and not `all` may go.
 // Returns what it kept. Of containers it looks into those that would go and into the newest ones: a free slot holds no
-// bytes where the file system punches holes, and content that the metadata lost lies in these. Nobody else uses the
-// directories yet.
-Result<core::KeptBlobs> sweep_unnamed(std::span<const std::unique_ptr<DataDirectory>> directories, bool all);
+// bytes where the file system punches holes, and content that the metadata lost lies in these. What was made since the
+// directories were opened is left alone, so blobs may come into being meanwhile; none of before may be released.
+Result<Kept> sweep_unnamed(std::span<const std::unique_ptr<DataDirectory>> directories, bool all);
 
 }  // namespace stoa::blob_local

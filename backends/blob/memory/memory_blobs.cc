@@ -9,6 +9,13 @@ namespace stoa::blob {
 
 using core::BlobId;
 
+bool MemoryBlobs::begin_adoption() {
+  const std::lock_guard lock(mutex_);
+  adopted_.clear();
+  first_since_open_ = next_;
+  return true;
+}
+
 Status MemoryBlobs::adopt(BlobId blob) {
   const std::lock_guard lock(mutex_);
   if (!blobs_.contains(blob)) return fail(Errc::kCorrupt, "no such blob");
@@ -18,12 +25,15 @@ Status MemoryBlobs::adopt(BlobId blob) {
 
 Status MemoryBlobs::finish_adoption() {
   const std::lock_guard lock(mutex_);
-  std::erase_if(blobs_, [&](const auto& blob) { return !adopted_.contains(blob.first); });
+  std::erase_if(blobs_, [&](const auto& blob) {
+    return static_cast<std::uint64_t>(blob.first) < first_since_open_ && !adopted_.contains(blob.first);
+  });
   adopted_.clear();
   return {};
 }
 
 Result<BlobId> MemoryBlobs::reserve(std::uint64_t bytes) {
+  STOA_CHECK_OK(fault_point(faults_, "blob.reserve"));
   constexpr std::uint64_t kSlotMax = 4u << 20;
   const std::lock_guard lock(mutex_);
   const BlobId id{next_++};
@@ -37,6 +47,7 @@ std::uint64_t MemoryBlobs::capacity(BlobId blob) const {
 }
 
 Status MemoryBlobs::read(BlobId blob, std::uint64_t offset, std::span<std::byte> into) {
+  STOA_CHECK_OK(fault_point(faults_, "blob.read"));
   const std::lock_guard lock(mutex_);
   const Blob& b = blobs_.at(blob);
   for (std::size_t done = 0; done < into.size();) {
@@ -54,6 +65,7 @@ Status MemoryBlobs::read(BlobId blob, std::uint64_t offset, std::span<std::byte>
 }
 
 Status MemoryBlobs::write(BlobId blob, std::uint64_t offset, core::ConstBuffers data) {
+  STOA_CHECK_OK(fault_point(faults_, "blob.write"));
   const std::lock_guard lock(mutex_);
   Blob& b = blobs_.at(blob);
   for (const auto& piece : data) {
@@ -78,6 +90,7 @@ Result<core::DataSlice> MemoryBlobs::slice(BlobId blob, std::uint64_t offset, st
 }
 
 Status MemoryBlobs::punch(BlobId blob, std::uint64_t offset, std::uint64_t length) {
+  STOA_CHECK_OK(fault_point(faults_, "blob.punch"));
   const std::lock_guard lock(mutex_);
   Blob& b = blobs_.at(blob);
   const std::uint64_t end = offset + length;
@@ -95,12 +108,14 @@ Status MemoryBlobs::punch(BlobId blob, std::uint64_t offset, std::uint64_t lengt
 }
 
 Status MemoryBlobs::allocate(BlobId blob, std::uint64_t offset, std::uint64_t length) {
+  STOA_CHECK_OK(fault_point(faults_, "blob.allocate"));
   const std::lock_guard lock(mutex_);
   STOA_ASSERT(offset + length <= blobs_.at(blob).capacity);
   return {};
 }
 
 Result<std::uint64_t> MemoryBlobs::seek(BlobId blob, std::uint64_t offset, std::uint64_t end, bool data) {
+  STOA_CHECK_OK(fault_point(faults_, "blob.seek"));
   const std::lock_guard lock(mutex_);
   const Blob& b = blobs_.at(blob);
   // Both walk over pages that exist: a hole may have any number of those that do not.
@@ -113,6 +128,7 @@ Result<std::uint64_t> MemoryBlobs::seek(BlobId blob, std::uint64_t offset, std::
 }
 
 Result<std::uint64_t> MemoryBlobs::allocated(BlobId blob, std::uint64_t length) {
+  STOA_CHECK_OK(fault_point(faults_, "blob.allocated"));
   const std::lock_guard lock(mutex_);
   std::uint64_t pages = 0;
   for (const auto& [page, bytes] : blobs_.at(blob).pages) pages += page * kPageBytes < length ? 1 : 0;
@@ -120,6 +136,7 @@ Result<std::uint64_t> MemoryBlobs::allocated(BlobId blob, std::uint64_t length) 
 }
 
 Status MemoryBlobs::release(BlobId blob) {
+  STOA_CHECK_OK(fault_point(faults_, "blob.release"));
   const std::lock_guard lock(mutex_);
   blobs_.erase(blob);
   return {};

@@ -1,6 +1,9 @@
 #include "backends/kv/memory/memory_kv.h"
 
+#include <algorithm>
 #include <mutex>
+
+#include "base/assert.h"
 
 namespace stoa::kv {
 
@@ -28,6 +31,20 @@ const std::string* MemoryKv::as_of(const std::vector<Version>& versions, std::ui
   }
   return seen != nullptr && seen->has_value() ? &**seen : nullptr;
 }
+
+class FailedWalk final : public core::KvIterator {
+ public:
+  explicit FailedWalk(Error error) : error_(std::move(error)) {}
+  void seek(std::string_view) override {}
+  bool valid() const override { return false; }
+  void next() override {}
+  std::string_view key() const override { return {}; }
+  std::string_view value() const override { return {}; }
+  Status status() const override { return fail(error_); }
+
+ private:
+  const Error error_;
+};
 
 class MemoryKv::Iterator final : public core::KvIterator {
  public:
@@ -116,13 +133,12 @@ class MemoryKv::Snapshot final : public core::KvReader {
   std::multiset<std::uint64_t>::iterator registration_;
 };
 
-MemoryKv::MemoryKv() = default;
-
 std::unique_ptr<core::KvReader> MemoryKv::snapshot() {
   return std::make_unique<Snapshot>(*this);
 }
 
 Result<bool> MemoryKv::get(Family family, std::string_view key, std::string* value) {
+  STOA_CHECK_OK(fault_point(faults_, "kv.get"));
   const std::shared_lock lock(mutex_);
   const Table& table = tables_[static_cast<std::size_t>(family)];
   const auto it = table.find(key);
@@ -137,18 +153,49 @@ Status MemoryKv::multi_get(Family family, std::span<const std::string_view> keys
 }
 
 std::unique_ptr<core::KvIterator> MemoryKv::scan(Family family, std::string_view lower, std::string_view upper) {
+  if (const Status failed = fault_point(faults_, "kv.scan"); !failed)
+    return std::make_unique<FailedWalk>(failed.error());
   return std::make_unique<Iterator>(*this, family, lower, upper);
 }
 
+Status MemoryKv::sync() {
+  STOA_CHECK_OK(fault_point(faults_, "kv.sync"));
+  if (faults_ == nullptr) return {};
+  const std::lock_guard lock(mutex_);
+  synced_ = sequence_;
+  forget_old_versions();
+  return {};
+}
+
+void MemoryKv::lose_unsynced() {
+  const std::lock_guard lock(mutex_);
+  STOA_ASSERT(faults_ != nullptr);
+  STOA_ASSERT(open_.empty());
+  for (Table& table : tables_) {
+    for (auto& [key, versions] : table)
+      std::erase_if(versions, [&](const Version& version) { return version.sequence > synced_; });
+    std::erase_if(table, [](const auto& entry) { return entry.second.empty(); });
+  }
+}
+
 Status MemoryKv::apply(std::span<const core::WriteBatch* const> batches) {
+  STOA_CHECK_OK(fault_point(faults_, "kv.apply"));
   const std::lock_guard lock(mutex_);
   ++sequence_;
   for (const core::WriteBatch* batch : batches) {
     for (const core::WriteBatch::Op& op : batch->ops()) {
       Table& table = tables_[static_cast<std::size_t>(op.family)];
       std::string key(batch->key(op));
-      auto value = op.remove ? std::nullopt : std::optional(std::string(batch->value(op)));
       auto& versions = table[key];
+      std::optional<std::string> value;
+      if (op.kind == core::WriteBatch::Kind::kAdd) {
+        const bool present = !versions.empty() && versions.back().value;
+        const auto base = present ? std::optional<std::string_view>(*versions.back().value) : std::nullopt;
+        STOA_TRY(sum, core::add_numbers(base, batch->value(op)));
+        value = std::move(sum);
+      } else if (op.kind == core::WriteBatch::Kind::kPut) {
+        value = batch->value(op);
+      }
       if (!versions.empty() && versions.back().sequence == sequence_) {
         versions.back().value = std::move(value);
       } else {
@@ -163,9 +210,14 @@ Status MemoryKv::apply(std::span<const core::WriteBatch* const> batches) {
   return {};
 }
 
+std::uint64_t MemoryKv::oldest_needed() const {
+  const std::uint64_t by_walks = open_.empty() ? sequence_ : *open_.begin();
+  return faults_ == nullptr ? by_walks : std::min(by_walks, synced_);
+}
+
 void MemoryKv::forget_old_versions() {
   // A walk holds no table iterator between calls, only a key, so entries may go while walks are open.
-  const std::uint64_t oldest = open_.empty() ? sequence_ : *open_.begin();
+  const std::uint64_t oldest = oldest_needed();
   std::vector<std::pair<Family, std::string>> still;
   for (auto& [family, key] : superseded_) {
     Table& table = tables_[static_cast<std::size_t>(family)];

@@ -2,10 +2,7 @@
 
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>
-#include <rocksdb/filter_policy.h>
 #include <rocksdb/perf_context.h>
-#include <rocksdb/table.h>
-#include <rocksdb/utilities/table_properties_collectors.h>
 #include <rocksdb/write_buffer_manager.h>
 
 #include <array>
@@ -17,6 +14,7 @@
 
 #include "backends/kv/rocksdb/damage.h"
 #include "backends/kv/rocksdb/disk_reserve.h"
+#include "backends/kv/rocksdb/family_options.h"
 #include "backends/kv/rocksdb/guarded_files.h"
 #include "backends/kv/rocksdb/info_log.h"
 #include "backends/kv/rocksdb/log_files.h"
@@ -242,9 +240,7 @@ class RocksKv final : public core::KvStore {
     batch_.Clear();
     for (const core::WriteBatch* batch : batches) {
       for (const core::WriteBatch::Op& op : batch->ops()) {
-        const rocksdb::Status added =
-            op.remove ? batch_.Delete(families_[op.family], slice(batch->key(op)))
-                      : batch_.Put(families_[op.family], slice(batch->key(op)), slice(batch->value(op)));
+        const rocksdb::Status added = add_to_batch(*batch, op);
         if (!added.ok()) return failed(added, "batch");
       }
     }
@@ -314,6 +310,19 @@ class RocksKv final : public core::KvStore {
   }
 
  private:
+  rocksdb::Status add_to_batch(const core::WriteBatch& batch, const core::WriteBatch::Op& op) {
+    rocksdb::ColumnFamilyHandle* const family = families_[op.family];
+    switch (op.kind) {
+      case core::WriteBatch::Kind::kPut:
+        return batch_.Put(family, slice(batch.key(op)), slice(batch.value(op)));
+      case core::WriteBatch::Kind::kRemove:
+        return batch_.Delete(family, slice(batch.key(op)));
+      case core::WriteBatch::Kind::kAdd:
+        return batch_.Merge(family, slice(batch.key(op)), slice(batch.value(op)));
+    }
+    return rocksdb::Status::InvalidArgument();
+  }
+
   rocksdb::Status write_batch() {
     const rocksdb::Status written = db_->Write({}, &batch_);
     // RocksDB cannot go on when it changes to another log and what it still has in memory of the old one has no room:
@@ -390,57 +399,6 @@ class RocksKv final : public core::KvStore {
   std::mutex recovering_;
   std::unique_ptr<Reclaim> reclaim_;
 };
-
-rocksdb::ColumnFamilyOptions family_options(Family family, const RocksOptions& options, const SpacePlan& plan,
-                                            const std::shared_ptr<rocksdb::Cache>& cache) {
-  rocksdb::ColumnFamilyOptions cf;
-  rocksdb::BlockBasedTableOptions table;
-  table.block_cache = cache;
-  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
-  table.cache_index_and_filter_blocks = true;  // the cache's bound is the bound of all of it
-  table.pin_l0_filter_and_index_blocks_in_cache = true;
-  // In parts: whole filters of large files are megabytes, push each other out of the cache, and are then read for each
-  // get.
-  table.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
-  table.partition_filters = true;
-  table.pin_top_level_index_and_filter = true;
-  table.block_size = 8192;
-  cf.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
-  cf.compression = rocksdb::kLZ4Compression;
-  cf.write_buffer_size = plan.write_buffer();
-  cf.max_bytes_for_level_base = plan.level_base();
-  cf.target_file_size_base = plan.table();
-  cf.max_compaction_bytes = plan.compaction();
-  // Of each family, before it has anything: together they must be far from what makes RocksDB flush.
-  cf.arena_block_size = std::min<std::size_t>(1u << 20, cf.write_buffer_size / 16);
-  cf.level_compaction_dynamic_level_bytes = true;
-  cf.memtable_whole_key_filtering = true;
-  cf.memtable_prefix_bloom_size_ratio = 0.02;
-  // A walk must not crawl over the remains of what was deleted: files full of tombstones are compacted soon.
-  cf.table_properties_collector_factories.push_back(rocksdb::NewCompactOnDeletionCollectorFactory(4096, 2048));
-  switch (family) {
-    case Family::kInline:
-      // Content is written to a blob file once instead of moving through the levels.
-      cf.enable_blob_files = true;
-      cf.min_blob_size = 512;
-      cf.blob_file_size = plan.table();
-      cf.target_file_size_base = plan.table() / 16;  // names many times as much content, which a compaction may move
-      cf.enable_blob_garbage_collection = true;
-      cf.blob_garbage_collection_age_cutoff = 0.5;
-      cf.blob_garbage_collection_force_threshold = 0.5;
-      cf.compression = rocksdb::kNoCompression;
-      break;
-    case Family::kJournal:
-      cf.compaction_style = rocksdb::kCompactionStyleFIFO;
-      cf.compaction_options_fifo.max_table_files_size = std::min(options.journal_bytes_max, plan.journal());
-      cf.table_properties_collector_factories.clear();
-      cf.level_compaction_dynamic_level_bytes = false;
-      break;
-    default:
-      break;
-  }
-  return cf;
-}
 
 }  // namespace
 

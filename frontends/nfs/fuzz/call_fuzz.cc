@@ -46,18 +46,18 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   rpc::CallHeader header;
   if (!rpc::decode_call(record, header) || header.auth != rpc::AuthStatus::kOk) return 0;
   const bool mount = header.program == world.mount3.number();
-  rpc::Program& program = mount                                     ? static_cast<rpc::Program&>(world.mount3)
-                          : header.program == world.rquota.number() ? static_cast<rpc::Program&>(world.rquota)
+  nfs::Program& program = mount                                     ? static_cast<nfs::Program&>(world.mount3)
+                          : header.program == world.rquota.number() ? static_cast<nfs::Program&>(world.rquota)
                                                                     : world.nfs3;
   header.procedure %= program.procedures().size();
 
   world.scope.refresh();
   const rpc::Peer peer{.text = "fuzz"};
   core::PendingDurability pending;
-  const rpc::Call call{header, peer, world.scope, 1, std::chrono::steady_clock::now(), &pending};
+  const nfs::Call call{{header, peer, 1, std::chrono::steady_clock::now(), &pending}, world.scope};
   rpc::ReplyBuffer buffer;
   rpc::Reply reply{rpc::XdrWriter(buffer)};
-  program.weigh(header);
+  program.cost_class(header);
   const rpc::Outcome outcome = program.run(call, reply);
   STOA_ASSERT(buffer.size() % 4 == 0);
   if (outcome.accept == rpc::AcceptStatus::kSuccess && header.procedure != 0 && !mount) {

@@ -5,149 +5,24 @@
 #include <memory>
 
 #include "core/api/namespace.h"
+#include "core/api/operations.h"
 #include "core/api/registry.h"
 
 namespace stoa::test {
 
+// The answers that decoders get: the one directory for all that NFS asks, kNotSupported for the rest.
 class EmptyNamespace final : public core::Namespace {
  public:
-  Result<core::LookupReply> lookup(const core::OpContext&, const core::LookupRequest&) override {
-    return core::LookupReply{file(), file()};
+#define STOA_OPERATION(kind, name, reply, request, routing)                                               \
+  Result<core::operations::name::Reply> name(const core::OpContext&, const core::request& req) override { \
+    return answer<core::operations::name::Reply>(req);                                                    \
   }
-  Result<core::GetattrReply> getattr(const core::OpContext&, const core::GetattrRequest&) override {
-    return core::GetattrReply{file()};
+#include "core/api/operations.def"
+
+  Status find_flows(const core::OpContext&, core::FileId, const core::FlowTable&, std::vector<qos::Flow*>&) override {
+    return {};
   }
-  Result<core::GetAclReply> get_acl(const core::OpContext&, const core::GetAclRequest&) override {
-    return core::GetAclReply{std::make_shared<const core::Acl>(), false, file()};
-  }
-  Result<core::SetattrReply> setattr(const core::OpContext&, const core::SetattrRequest&) override {
-    return core::SetattrReply{{}, file()};
-  }
-  Result<core::AccessReply> access(const core::OpContext&, const core::AccessRequest&) override {
-    return core::AccessReply{0x3f, file()};
-  }
-  Result<core::ReadlinkReply> readlink(const core::OpContext&, const core::ReadlinkRequest&) override {
-    return core::ReadlinkReply{"target", file()};
-  }
-  Result<core::StatfsReply> statfs(const core::OpContext&, const core::StatfsRequest&) override {
-    return core::StatfsReply{1, 1, 1, 1, 1, 1, file()};
-  }
-  Status may_open(const core::OpContext&, const core::MayOpenRequest&) override { return {}; }
-  Result<core::OpenReply> open(const core::OpContext&, const core::OpenRequest&) override { return made(); }
-  Result<core::CreateReply> create(const core::OpContext&, const core::CreateRequest&) override { return made(); }
-  Result<core::CreateReply> mkdir(const core::OpContext&, const core::MkdirRequest&) override { return made(); }
-  Result<core::CreateReply> symlink(const core::OpContext&, const core::SymlinkRequest&) override { return made(); }
-  Result<core::CreateReply> mknod(const core::OpContext&, const core::MknodRequest&) override { return made(); }
-  Result<core::CreateReply> link(const core::OpContext&, const core::LinkRequest&) override { return made(); }
-  Result<core::RemoveReply> unlink(const core::OpContext&, const core::RemoveRequest&) override {
-    return core::RemoveReply{core::FileId{6}, {}, file()};
-  }
-  Result<core::RemoveReply> rmdir(const core::OpContext&, const core::RemoveRequest&) override {
-    return core::RemoveReply{core::FileId{6}, {}, file()};
-  }
-  Result<core::RenameReply> rename(const core::OpContext&, const core::RenameRequest&) override {
-    return core::RenameReply{core::FileId{6}, {}, file(), {}, file()};
-  }
-  Result<core::ReaddirReply> readdir(const core::OpContext&, const core::ReaddirRequest&) override {
-    return core::ReaddirReply{{{core::FileId{6}, core::FileType::kRegular, 3, "name", file()}}, true, file()};
-  }
-  Result<core::ReadReply> read(const core::OpContext&, const core::ReadRequest& request) override {
-    return core::ReadReply{request.into.size() / 2, false, file()};
-  }
-  Result<core::ReadSlicesReply> read_slices(const core::OpContext&, const core::ReadSlicesRequest&) override {
-    return core::ReadSlicesReply{{}, 0, true, file()};
-  }
-  Result<core::WriteReply> write(const core::OpContext&, const core::WriteRequest& request) override {
-    return core::WriteReply{request.data[0].size(), {}, file()};
-  }
-  Result<core::CommitReply> commit(const core::OpContext&, const core::CommitRequest&) override {
-    return core::CommitReply{{}, file()};
-  }
-  Result<core::RangeReply> allocate(const core::OpContext&, const core::RangeRequest&) override {
-    return fail(Errc::kNotSupported);
-  }
-  Result<core::RangeReply> punch(const core::OpContext&, const core::RangeRequest&) override {
-    return fail(Errc::kNotSupported);
-  }
-  Result<core::SeekReply> seek(const core::OpContext&, const core::SeekRequest&) override {
-    return fail(Errc::kNotSupported);
-  }
-  Result<core::CopyRangeReply> copy_range(const core::OpContext&, const core::CopyRangeRequest&) override {
-    return fail(Errc::kNotSupported);
-  }
-  Result<core::GetXattrReply> get_xattr(const core::OpContext&, const core::GetXattrRequest&) override {
-    return fail(Errc::kNotSupported);
-  }
-  Result<core::XattrChangeReply> set_xattr(const core::OpContext&, const core::SetXattrRequest&) override {
-    return fail(Errc::kNotSupported);
-  }
-  Result<core::ListXattrsReply> list_xattrs(const core::OpContext&, const core::ListXattrsRequest&) override {
-    return fail(Errc::kNotSupported);
-  }
-  Result<core::XattrChangeReply> remove_xattr(const core::OpContext&, const core::RemoveXattrRequest&) override {
-    return fail(Errc::kNotSupported);
-  }
-  Result<core::LookupKeyReply> lookup_key(const core::OpContext&, const core::LookupKeyRequest&) override {
-    return fail(Errc::kNotSupported);
-  }
-  Result<core::UploadId> upload_begin(const core::OpContext&, const core::UploadBeginRequest&) override {
-    return fail(Errc::kNotSupported);
-  }
-  Status upload_write(const core::OpContext&, const core::UploadWriteRequest&) override {
-    return fail(Errc::kNotSupported);
-  }
-  void upload_discard(core::UploadId) override {}
-  Result<core::PutKeyReply> put_key(const core::OpContext&, const core::PutKeyRequest&) override {
-    return fail(Errc::kNotSupported);
-  }
-  Result<core::PutKeyReply> concatenate(const core::OpContext&, const core::ConcatenateRequest&) override {
-    return fail(Errc::kNotSupported);
-  }
-  Result<core::RemoveKeyReply> remove_key(const core::OpContext&, const core::RemoveKeyRequest&) override {
-    return fail(Errc::kNotSupported);
-  }
-  Status set_meta(const core::OpContext&, const core::SetMetaRequest&) override { return fail(Errc::kNotSupported); }
-  Result<core::ListKeysReply> list_keys(const core::OpContext&, const core::ListKeysRequest&) override {
-    return fail(Errc::kNotSupported);
-  }
-  Status remove_tree(const core::OpContext&, const core::RemoveRequest&) override { return fail(Errc::kNotSupported); }
-  Result<core::UsageReply> usage(const core::OpContext&, const core::UsageRequest&) override {
-    return fail(Errc::kNotSupported);
-  }
-  Status set_quota(const core::OpContext&, const core::SetQuotaRequest&) override { return fail(Errc::kNotSupported); }
-  Status count_owners(const core::OpContext&, const core::CountOwnersRequest&) override {
-    return fail(Errc::kNotSupported);
-  }
-  Result<core::ListOwnerQuotasReply> list_owner_quotas(const core::OpContext&,
-                                                       const core::ListOwnerQuotasRequest&) override {
-    return fail(Errc::kNotSupported);
-  }
-  Result<core::ListQuotasReply> list_quotas(const core::OpContext&, const core::ListQuotasRequest&) override {
-    return fail(Errc::kNotSupported);
-  }
-  Result<core::ResolvePathReply> resolve_path(const core::OpContext&, const core::ResolvePathRequest&) override {
-    return fail(Errc::kNotSupported);
-  }
-  Result<core::AncestorsReply> ancestors(const core::OpContext&, const core::AncestorsRequest&) override {
-    return core::AncestorsReply{};
-  }
-  Status find_flows(const core::OpContext&, const core::FindFlowsRequest&) override { return {}; }
-  Result<core::PathOfReply> path_of(const core::OpContext&, const core::PathOfRequest&) override {
-    return fail(Errc::kNotSupported);
-  }
-  Result<core::ListRecycledReply> list_recycled(const core::OpContext&, const core::ListRecycledRequest&) override {
-    return fail(Errc::kNotSupported);
-  }
-  Result<core::RestoreReply> restore(const core::OpContext&, const core::RestoreRequest&) override {
-    return fail(Errc::kNotSupported);
-  }
-  Result<core::PurgeReply> purge(const core::OpContext&, const core::PurgeRequest&) override {
-    return fail(Errc::kNotSupported);
-  }
-  Result<core::RecycleStatusReply> recycle_status(const core::OpContext&, const core::RecycleStatusRequest&) override {
-    return fail(Errc::kNotSupported);
-  }
-  Status settle(const core::OpContext&, const core::PendingDurability&) override { return {}; }
+  Status sync(const core::OpContext&, const core::PendingDurability&) override { return {}; }
   void refused(const core::OpContext&, const core::Refusal&) override {}
   std::uint64_t boot_verifier() const override { return 1; }
   std::uint64_t volume_id() const override { return 1; }
@@ -156,7 +31,39 @@ class EmptyNamespace final : public core::Namespace {
   static core::Attributes file() {
     return {.id = core::FileId{5}, .generation = 1, .type = core::FileType::kDirectory, .mode = 0777, .links = 2};
   }
-  static core::CreateReply made() { return {true, file(), {}, file()}; }
+
+  template <class Reply, class Request>
+  static Result<Reply> answer(const Request& req) {
+    if constexpr (requires { Result<Reply>(reply_to(req)); }) {
+      return reply_to(req);
+    } else if constexpr (std::is_same_v<Reply, core::CreateReply>) {
+      return core::CreateReply{true, file(), {}, file()};
+    } else {
+      return fail(Errc::kNotSupported);
+    }
+  }
+  static core::LookupReply reply_to(const core::LookupRequest&) { return {file(), file()}; }
+  static core::GetattrReply reply_to(const core::GetattrRequest&) { return {file()}; }
+  static core::GetAclReply reply_to(const core::GetAclRequest&) {
+    return {std::make_shared<const core::Acl>(), false, file()};
+  }
+  static core::SetattrReply reply_to(const core::SetattrRequest&) { return {{}, file()}; }
+  static core::AccessReply reply_to(const core::AccessRequest&) { return {0x3f, file()}; }
+  static core::ReadlinkReply reply_to(const core::ReadlinkRequest&) { return {"target", file()}; }
+  static core::StatfsReply reply_to(const core::StatfsRequest&) { return {1, 1, 1, 1, 1, 1, file()}; }
+  static core::OpenReply reply_to(const core::OpenRequest& req) {
+    return {.open = core::OpenId{1}, .created = req.id == core::kNoFile, .attr = file(), .parent = file()};
+  }
+  static core::RemoveReply reply_to(const core::RemoveRequest&) { return {core::FileId{6}, {}, file()}; }
+  static core::RenameReply reply_to(const core::RenameRequest&) { return {core::FileId{6}, {}, file(), {}, file()}; }
+  static core::ReaddirReply reply_to(const core::ReaddirRequest&) {
+    return {{{core::FileId{6}, core::FileType::kRegular, 3, "name", file()}}, true, file()};
+  }
+  static core::ReadReply reply_to(const core::ReadRequest& req) { return {req.into.size() / 2, false, file()}; }
+  static core::ReadSlicesReply reply_to(const core::ReadSlicesRequest&) { return {{}, 0, true, file()}; }
+  static core::WriteReply reply_to(const core::WriteRequest& req) { return {req.data[0].size(), {}, file()}; }
+  static core::CommitReply reply_to(const core::CommitRequest&) { return {{}, file()}; }
+  static core::AncestorsReply reply_to(const core::AncestorsRequest&) { return {}; }
 };
 
 // A registry that never changes: one export, open to all.

@@ -17,6 +17,11 @@ bool is_even(std::span<const std::byte> bytes) {
 
 class AnyContext final : public rpc::GssContext {
  public:
+  rpc::GssStep accept(std::span<const std::byte> token) override {
+    if (!is_even(token)) return {.major = 1u << 16};
+    if (token.size() > 1 && token[1] == std::byte{1}) return {.major = rpc::GssStep::kContinueNeeded};
+    return {.token = {token.begin(), token.end()}, .principal = "fuzz@R", .lifetime = std::chrono::seconds(100)};
+  }
   bool verify_mic(std::span<const std::byte>, std::span<const std::byte> mic) override { return is_even(mic); }
   bool append_mic(std::span<const std::byte> message, rpc::ReplyBuffer& out) override {
     out.append(message.first(std::min<std::size_t>(message.size(), 5)));
@@ -36,13 +41,7 @@ class AnyContext final : public rpc::GssContext {
 
 class AnyMechanism final : public rpc::GssMechanism {
  public:
-  Step accept(std::unique_ptr<rpc::GssContext>& context, std::span<const std::byte> token) override {
-    context.reset();
-    if (!is_even(token)) return {.major = 1u << 16};
-    context = std::make_unique<AnyContext>();
-    if (token.size() > 1 && token[1] == std::byte{1}) return {.major = kContinueNeeded};
-    return {.token = {token.begin(), token.end()}, .principal = "fuzz@R", .lifetime = std::chrono::seconds(100)};
-  }
+  std::unique_ptr<rpc::GssContext> begin() override { return std::make_unique<AnyContext>(); }
 };
 
 bool lies_within(std::span<const std::byte> part, std::span<const std::byte> whole) {

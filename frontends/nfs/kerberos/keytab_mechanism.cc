@@ -52,12 +52,51 @@ bool is_good(OM_uint32 major) {
   return major == GSS_S_COMPLETE || major == GSS_S_CONTEXT_EXPIRED;
 }
 
+struct Acceptor {
+  Acceptor() = default;
+  Acceptor(const Acceptor&) = delete;
+  ~Acceptor() {
+    OM_uint32 minor = 0;
+    gss_release_cred(&minor, &credential);
+  }
+  gss_cred_id_t credential = GSS_C_NO_CREDENTIAL;
+  std::mutex mutex;  // one step at a time: whoever floods us with tokens takes one processor, not all
+};
+
 class KerberosContext final : public rpc::GssContext {
  public:
-  explicit KerberosContext(gss_ctx_id_t context) : context_(context) {}
+  explicit KerberosContext(Acceptor& acceptor) : acceptor_(acceptor) {}
   ~KerberosContext() override {
     OM_uint32 minor = 0;
     gss_delete_sec_context(&minor, &context_, GSS_C_NO_BUFFER);
+  }
+
+  rpc::GssStep accept(std::span<const std::byte> token) override {
+    const std::lock_guard lock(acceptor_.mutex);
+    gss_buffer_desc input = buffer_of(token);
+    gss_name_t client = GSS_C_NO_NAME;
+    Buffer output;
+    OM_uint32 minor = 0;
+    OM_uint32 lifetime = 0;
+    const OM_uint32 major =
+        gss_accept_sec_context(&minor, &context_, acceptor_.credential, &input, GSS_C_NO_CHANNEL_BINDINGS, &client,
+                               nullptr, output.get(), nullptr, &lifetime, nullptr);
+    const auto answer = output.bytes();
+    rpc::GssStep step{.major = major,
+                      .minor = minor,
+                      .token = {answer.begin(), answer.end()},
+                      .lifetime = std::chrono::seconds(lifetime)};
+    OM_uint32 ignored = 0;
+    if (major == GSS_S_COMPLETE) {
+      Buffer name;
+      if (gss_display_name(&ignored, client, name.get(), nullptr) == GSS_S_COMPLETE) step.principal = name.text();
+      if (step.principal.empty()) step = {.major = GSS_S_FAILURE};
+    }
+    gss_release_name(&ignored, &client);
+    if (step.major != rpc::GssStep::kComplete && step.major != rpc::GssStep::kContinueNeeded) {
+      log_debug("nfs", "a Kerberos client was refused", {{"reason", describe_status(major, minor)}});
+    }
+    return step;
   }
 
   bool verify_mic(std::span<const std::byte> message, std::span<const std::byte> mic) override {
@@ -99,7 +138,9 @@ class KerberosContext final : public rpc::GssContext {
     return true;
   }
 
-  gss_ctx_id_t context_;
+ private:
+  Acceptor& acceptor_;
+  gss_ctx_id_t context_ = GSS_C_NO_CONTEXT;
 };
 
 // The default realm, and whether the keytab has a key; its realm stands in for a default that is not configured.
@@ -142,67 +183,30 @@ Result<std::string> look_into(const std::string& path) {
 
 }  // namespace
 
-struct KeytabMechanism::Acceptor {
-  ~Acceptor() {
-    OM_uint32 minor = 0;
-    gss_release_cred(&minor, &credential);
-  }
-  gss_cred_id_t credential = GSS_C_NO_CREDENTIAL;
-  std::mutex mutex;  // one step at a time: whoever floods us with tokens takes one processor, not all
+struct KeytabMechanism::Parts {
+  Acceptor acceptor;
 };
 
 Result<std::unique_ptr<KeytabMechanism>> KeytabMechanism::open(const std::string& keytab) {
   STOA_TRY(realm, look_into(keytab));
-  auto acceptor = std::make_unique<Acceptor>();
+  auto parts = std::make_unique<Parts>();
   const std::string file = "FILE:" + keytab;
   gss_key_value_element_desc elements[] = {{"keytab", file.c_str()}, {"rcache", "none:"}};
   gss_key_value_set_desc store{2, elements};
   gss_OID_set_desc mechanisms{1, const_cast<gss_OID>(gss_mech_krb5)};
   OM_uint32 minor = 0;
   const OM_uint32 major = gss_acquire_cred_from(&minor, GSS_C_NO_NAME, GSS_C_INDEFINITE, &mechanisms, GSS_C_ACCEPT,
-                                                &store, &acceptor->credential, nullptr, nullptr);
+                                                &store, &parts->acceptor.credential, nullptr, nullptr);
   if (major != GSS_S_COMPLETE) return fail(Errc::kInvalid, "keytab " + keytab + ": " + describe_status(major, minor));
-  return std::unique_ptr<KeytabMechanism>(new KeytabMechanism(std::move(acceptor), std::move(realm)));
+  return std::unique_ptr<KeytabMechanism>(new KeytabMechanism(std::move(parts), std::move(realm)));
 }
 
-KeytabMechanism::KeytabMechanism(std::unique_ptr<Acceptor> acceptor, std::string realm)
-    : acceptor_(std::move(acceptor)), realm_(std::move(realm)) {}
+KeytabMechanism::KeytabMechanism(std::unique_ptr<Parts> parts, std::string realm)
+    : parts_(std::move(parts)), realm_(std::move(realm)) {}
 KeytabMechanism::~KeytabMechanism() = default;
 
-rpc::GssMechanism::Step KeytabMechanism::accept(std::unique_ptr<rpc::GssContext>& context,
-                                                std::span<const std::byte> token) {
-  const std::lock_guard lock(acceptor_->mutex);
-  gss_ctx_id_t handle = GSS_C_NO_CONTEXT;
-  if (context != nullptr) handle = std::exchange(static_cast<KerberosContext&>(*context).context_, GSS_C_NO_CONTEXT);
-  context.reset();
-
-  gss_buffer_desc input = buffer_of(token);
-  gss_name_t client = GSS_C_NO_NAME;
-  Buffer output;
-  OM_uint32 minor = 0;
-  OM_uint32 lifetime = 0;
-  const OM_uint32 major =
-      gss_accept_sec_context(&minor, &handle, acceptor_->credential, &input, GSS_C_NO_CHANNEL_BINDINGS, &client,
-                             nullptr, output.get(), nullptr, &lifetime, nullptr);
-  auto made = std::make_unique<KerberosContext>(handle);
-  const auto answer = output.bytes();
-  Step step{.major = major,
-            .minor = minor,
-            .token = {answer.begin(), answer.end()},
-            .lifetime = std::chrono::seconds(lifetime)};
-  OM_uint32 ignored = 0;
-  if (major == GSS_S_COMPLETE) {
-    Buffer name;
-    if (gss_display_name(&ignored, client, name.get(), nullptr) == GSS_S_COMPLETE) step.principal = name.text();
-    if (step.principal.empty()) step = {.major = GSS_S_FAILURE};
-  }
-  gss_release_name(&ignored, &client);
-  if (step.major == kComplete || step.major == kContinueNeeded) {
-    context = std::move(made);
-  } else {
-    log_debug("nfs", "a Kerberos client was refused", {{"reason", describe_status(major, minor)}});
-  }
-  return step;
+std::unique_ptr<rpc::GssContext> KeytabMechanism::begin() {
+  return std::make_unique<KerberosContext>(parts_->acceptor);
 }
 
 }  // namespace stoa::nfs

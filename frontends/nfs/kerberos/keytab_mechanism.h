@@ -18,13 +18,13 @@ class KeytabMechanism final : public rpc::GssMechanism {
 
   // The default realm of this machine's krb5.conf, else that of the first key.
   const std::string& realm() const { return realm_; }
-  Step accept(std::unique_ptr<rpc::GssContext>& context, std::span<const std::byte> token) override;
+  std::unique_ptr<rpc::GssContext> begin() override;
 
  private:
-  struct Acceptor;
-  KeytabMechanism(std::unique_ptr<Acceptor> acceptor, std::string realm);
+  struct Parts;
+  KeytabMechanism(std::unique_ptr<Parts> parts, std::string realm);
 
-  const std::unique_ptr<Acceptor> acceptor_;
+  const std::unique_ptr<Parts> parts_;
   const std::string realm_;
 };
 

@@ -58,7 +58,7 @@ std::span<const rpc::Procedure> MountProgram::procedures() const {
   return kProcedures;
 }
 
-rpc::Outcome MountProgram::run(const rpc::Call& call, rpc::Reply& reply) {
+rpc::Outcome MountProgram::run(const nfs::Call& call, rpc::Reply& reply) {
   switch (call.header.procedure) {
     case kMnt:
       return mnt(call, reply.out);
@@ -79,7 +79,7 @@ void MountProgram::encode_not_durable(const rpc::CallHeader&, Errc, rpc::XdrWrit
   out.u32(static_cast<std::uint32_t>(MountStatus::kIo));
 }
 
-rpc::Outcome MountProgram::mnt(const rpc::Call& call, rpc::XdrWriter& out) {
+rpc::Outcome MountProgram::mnt(const nfs::Call& call, rpc::XdrWriter& out) {
   rpc::XdrReader in(call.header.arguments);
   const auto path = in.string(kPathBytesMax);
   if (!in.ok()) return garbage();
@@ -88,7 +88,7 @@ rpc::Outcome MountProgram::mnt(const rpc::Call& call, rpc::XdrWriter& out) {
     out.u32(static_cast<std::uint32_t>(to_mount_status(dir.error().code)));
     return {.failed = true};
   }
-  auto& access = static_cast<nfs::ExportAccess&>(call.scope);
+  nfs::ExportAccess& access = call.scope;
   out.u32(static_cast<std::uint32_t>(MountStatus::kOk));
   out.opaque(handles_.encode({dir->id, dir->generation, access.entered().id}));
   // RFC 2623 2.3.1, 2.7: by these the client goes on; how it asked just now does not matter.
@@ -111,7 +111,7 @@ rpc::Outcome MountProgram::dump(rpc::XdrWriter& out) {
   return {};
 }
 
-rpc::Outcome MountProgram::umnt(const rpc::Call& call) {
+rpc::Outcome MountProgram::umnt(const nfs::Call& call) {
   rpc::XdrReader in(call.header.arguments);
   const auto path = in.string(kPathBytesMax);
   if (!in.ok()) return garbage();
@@ -119,13 +119,13 @@ rpc::Outcome MountProgram::umnt(const rpc::Call& call) {
   return {};
 }
 
-rpc::Outcome MountProgram::umntall(const rpc::Call& call) {
+rpc::Outcome MountProgram::umntall(const nfs::Call& call) {
   mounts_.remove_all(call.peer.text);
   return {};
 }
 
-rpc::Outcome MountProgram::list_exports(const rpc::Call& call, rpc::XdrWriter& out) {
-  auto& access = static_cast<nfs::ExportAccess&>(call.scope);
+rpc::Outcome MountProgram::list_exports(const nfs::Call& call, rpc::XdrWriter& out) {
+  nfs::ExportAccess& access = call.scope;
   for (const core::Export& entry : access.snapshot().exports()) {
     if (!entry.nfs) continue;
     out.boolean(true);

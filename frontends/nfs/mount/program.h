@@ -14,9 +14,8 @@ inline constexpr std::uint32_t kMountVersion = 3;
 inline constexpr std::size_t kPathBytesMax = 1024;  // MNTPATHLEN
 inline constexpr std::size_t kMountsListed = 1024;
 
-class MountProgram final : public rpc::Program {
+class MountProgram final : public nfs::Program {
  public:
-  // Needs calls whose scope is an nfs::ExportAccess.
   MountProgram(core::Namespace& ns, const core::HandleCodec& handles)
       : ns_(ns), handles_(handles), mounts_(kMountsListed) {}
 
@@ -25,16 +24,16 @@ class MountProgram final : public rpc::Program {
   std::uint32_t version_low() const override { return kMountVersion; }
   std::uint32_t version_high() const override { return kMountVersion; }
   std::span<const rpc::Procedure> procedures() const override;
-  rpc::Weight weigh(const rpc::CallHeader&) const override { return rpc::Weight::kMemory; }
-  rpc::Outcome run(const rpc::Call& call, rpc::Reply& reply) override;
+  rpc::CostClass cost_class(const rpc::CallHeader&) const override { return rpc::CostClass::kMemory; }
+  rpc::Outcome run(const nfs::Call& call, rpc::Reply& reply) override;
   void encode_not_durable(const rpc::CallHeader& header, Errc why, rpc::XdrWriter& out) override;
 
  private:
-  rpc::Outcome mnt(const rpc::Call& call, rpc::XdrWriter& out);
+  rpc::Outcome mnt(const nfs::Call& call, rpc::XdrWriter& out);
   rpc::Outcome dump(rpc::XdrWriter& out);
-  rpc::Outcome umnt(const rpc::Call& call);
-  rpc::Outcome umntall(const rpc::Call& call);
-  rpc::Outcome list_exports(const rpc::Call& call, rpc::XdrWriter& out);
+  rpc::Outcome umnt(const nfs::Call& call);
+  rpc::Outcome umntall(const nfs::Call& call);
+  rpc::Outcome list_exports(const nfs::Call& call, rpc::XdrWriter& out);
 
   core::Namespace& ns_;
   const core::HandleCodec& handles_;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/log.h"
-#include "frontends/nfs/rpc/peer.h"
+#include "frontends/wire/peer.h"
 
 namespace stoa::nlm {
 namespace {
@@ -18,8 +18,8 @@ bool same_machine(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-Hosts::Hosts(core::StateTable& state, Granted granted, Ended ended, std::function<Clock::time_point()> now)
-    : state_(state), granted_(std::move(granted)), ended_(std::move(ended)), now_(std::move(now)) {}
+Hosts::Hosts(core::StateTable& state, core::HolderEvents& events, Ended ended, std::function<Clock::time_point()> now)
+    : state_(state), events_(events), ended_(std::move(ended)), now_(std::move(now)) {}
 
 Hosts::~Hosts() {
   for (const auto& [key, host] : hosts_) state_.remove_holder(host->holder);
@@ -82,9 +82,8 @@ HostRef Hosts::get(const Address& address, std::string_view name, std::uint32_t 
     if (hosts_.size() < kHostsMax && same < kPerAddress) {
       host = std::make_shared<Host>(address, key.second);
       host->monitor_state = monitor_state;
-      host->holder =
-          state_.add_holder(core::Protocol::kNfs, nullptr,
-                            std::string_view(reinterpret_cast<const char*>(address.data()), address.size()), granted_);
+      host->holder = state_.add_holder(core::Protocol::kNfs, &events_,
+                                       std::string_view(reinterpret_cast<const char*>(address.data()), address.size()));
     }
     if (host != nullptr && host->holder != core::kNoHolder) {
       heard_of(*host);
@@ -234,7 +233,7 @@ std::vector<nfs::ClientStatus> Hosts::list() const {
     const auto silent = now() - Clock::time_point(Clock::duration(host->heard));
     all.push_back({.id = host->holder,
                    .protocol = "nlm",
-                   .address = rpc::address_text(host->address),
+                   .address = wire::address_text(host->address),
                    .name = host->name,
                    .held = state_.held_by(host->holder),
                    .silent = std::chrono::floor<std::chrono::seconds>(silent)});

@@ -51,11 +51,10 @@ class Hosts {
   static constexpr std::chrono::hours kDead{24};
   static constexpr std::chrono::minutes kAnswerTime{1};  // longer than any call takes
 
-  using Granted = std::function<void(const core::LockRequest&)>;
   using Ended = std::function<void(const HostRef&)>;
-  // `granted`: of a lock that a host waited for (core::StateTable::add_holder). `ended`: a host has lost all that it
-  // had. `now`: null: the steady clock.
-  Hosts(core::StateTable& state, Granted granted, Ended ended, std::function<Clock::time_point()> now = nullptr);
+  // `events`: of hosts as holders. `ended`: a host has lost all that it had. `now`: null: the steady clock.
+  Hosts(core::StateTable& state, core::HolderEvents& events, Ended ended,
+        std::function<Clock::time_point()> now = nullptr);
   ~Hosts();
   Hosts(const Hosts&) = delete;
 
@@ -110,7 +109,7 @@ class Hosts {
   }
 
   core::StateTable& state_;
-  const Granted granted_;
+  core::HolderEvents& events_;
   const Ended ended_;
   const std::function<Clock::time_point()> now_;
 

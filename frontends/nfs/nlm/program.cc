@@ -5,7 +5,7 @@
 namespace stoa::nlm {
 namespace {
 
-using rpc::Weight;
+using rpc::CostClass;
 
 enum : std::uint32_t {
   kNull = 0,
@@ -87,8 +87,7 @@ NlmProgram::NlmProgram(core::Namespace& ns, core::StateTable& state, const core:
       end_expired_(std::move(end_expired)),
       waiting_(state, caller, metrics),
       hosts_(
-          state, [this](const core::LockRequest& lock) { waiting_.granted(lock); },
-          [this](const HostRef& host) { waiting_.drop(host); }, std::move(clock)),
+          state, waiting_, [this](const HostRef& host) { waiting_.drop(host); }, std::move(clock)),
       keeper_([this](const std::stop_token& stop) { keep(stop); }) {
   metrics.gauge_callback("stoa_nfs_lock_hosts", "NFSv3 clients that the lock manager knows", {},
                          [this] { return static_cast<double>(hosts_.size()); });
@@ -123,16 +122,16 @@ std::span<const rpc::Procedure> NlmProgram::procedures() const {
   return kProcedures;
 }
 
-rpc::Weight NlmProgram::weigh(const rpc::CallHeader& header) const {
+rpc::CostClass NlmProgram::cost_class(const rpc::CallHeader& header) const {
   switch (header.procedure) {
     case kLock:
     case kLockMsg:
     case kNonMonitoredLock:
     case kShare:
     case kFreeAll:
-      return Weight::kChange;  // a client is remembered, or forgotten
+      return CostClass::kChange;  // a client is remembered, or forgotten
     default:
-      return Weight::kMemory;
+      return CostClass::kMemory;
   }
 }
 
@@ -143,7 +142,7 @@ void NlmProgram::encode_not_durable(const rpc::CallHeader& header, Errc, rpc::Xd
   if (header.procedure == kShare) out.u32(0);
 }
 
-rpc::Outcome NlmProgram::run(const rpc::Call& call, rpc::Reply& reply) {
+rpc::Outcome NlmProgram::run(const nfs::Call& call, rpc::Reply& reply) {
   constexpr rpc::Outcome kGarbage{.accept = rpc::AcceptStatus::kGarbageArguments};
   const std::uint32_t procedure = call.header.procedure;
   rpc::XdrReader in(call.header.arguments);
@@ -166,7 +165,7 @@ rpc::Outcome NlmProgram::run(const rpc::Call& call, rpc::Reply& reply) {
   return {};
 }
 
-bool NlmProgram::deserves_answer(const rpc::Call& message) {
+bool NlmProgram::deserves_answer(const nfs::Call& message) {
   if (hosts_.any_at(message.peer.address)) return true;
   rpc::XdrReader in(message.header.arguments);
   Request asked;
@@ -184,10 +183,10 @@ bool NlmProgram::deserves_answer(const rpc::Call& message) {
       asked = read_test(in);
   }
   const auto file = handles_.decode(asked.lock.handle);
-  return file && static_cast<nfs::ExportAccess&>(message.scope).enter(message, file->scope);
+  return file && message.scope.enter(message, file->scope);
 }
 
-bool NlmProgram::run(std::uint32_t procedure, const rpc::Call& call, rpc::XdrReader& in, rpc::XdrWriter& out) {
+bool NlmProgram::run(std::uint32_t procedure, const nfs::Call& call, rpc::XdrReader& in, rpc::XdrWriter& out) {
   switch (procedure) {
     case kTest:
       return test(call, in, out);
@@ -223,22 +222,22 @@ bool NlmProgram::run(std::uint32_t procedure, const rpc::Call& call, rpc::XdrRea
   }
 }
 
-std::string NlmProgram::request_of(const rpc::Call& call, const core::Export& of) {
+std::string NlmProgram::request_of(const nfs::Call& call, const core::Export& of) {
   return "nlm4 " + std::string(kProcedures[call.header.procedure].name) + " /" + of.name;
 }
 
-Result<core::FileId> NlmProgram::lockable(const rpc::Call& call, Netobj handle, std::uint32_t wanted, bool reclaim) {
+Result<core::FileId> NlmProgram::lockable(const nfs::Call& call, Netobj handle, std::uint32_t wanted, bool reclaim) {
   STOA_TRY(ref, handles_.decode(handle));
-  auto& access = static_cast<nfs::ExportAccess&>(call.scope);
+  nfs::ExportAccess& access = call.scope;
   if (const Status entered = access.enter(call, ref.scope); !entered) {
     if (entered.error().code == Errc::kAccess) {
       const core::Export& by = *access.snapshot().find_export(ref.scope);
-      access.tell_refused(call, ns_, by, request_of(call, by));
+      access.report_refused(call, ns_, by, request_of(call, by));
     }
     return fail(entered.error());
   }
   const auto refuse = [&](Errc why, std::string_view reason) {
-    access.tell_refused(call, ns_, request_of(call, access.entered()), reason);
+    access.report_refused(call, ns_, request_of(call, access.entered()), reason);
     return fail(why);
   };
   core::OpContext& ctx = access.context();
@@ -258,13 +257,13 @@ Result<core::FileId> NlmProgram::lockable(const rpc::Call& call, Netobj handle, 
   return ref.id;
 }
 
-NlmStatus NlmProgram::check_grace(const rpc::Call& call, std::string_view caller_name, bool reclaim) {
+NlmStatus NlmProgram::check_grace(const nfs::Call& call, std::string_view caller_name, bool reclaim) {
   const bool grace = state_.in_grace();
   if (!reclaim) return grace ? NlmStatus::kDeniedGracePeriod : NlmStatus::kGranted;
   return grace && hosts_.may_reclaim(call.peer.address, caller_name) ? NlmStatus::kGranted : NlmStatus::kDenied;
 }
 
-Result<HostRef> NlmProgram::enrol(const rpc::Call& call, std::string_view caller_name, std::uint32_t monitor_state,
+Result<HostRef> NlmProgram::enrol(const nfs::Call& call, std::string_view caller_name, std::uint32_t monitor_state,
                                   bool monitored) {
   const HostRef host = hosts_.get(call.peer.address, caller_name, monitor_state);
   if (host == nullptr) return fail(Errc::kBusy, "too many clients of the lock manager");
@@ -274,7 +273,7 @@ Result<HostRef> NlmProgram::enrol(const rpc::Call& call, std::string_view caller
 
 // --- TEST
 
-bool NlmProgram::test(const rpc::Call& call, rpc::XdrReader& in, rpc::XdrWriter& out) {
+bool NlmProgram::test(const nfs::Call& call, rpc::XdrReader& in, rpc::XdrWriter& out) {
   const Request asked = read_test(in);
   if (!in.ok()) return false;
   std::optional<core::HeldLock> held;
@@ -291,7 +290,7 @@ bool NlmProgram::test(const rpc::Call& call, rpc::XdrReader& in, rpc::XdrWriter&
   return true;
 }
 
-NlmStatus NlmProgram::test(const rpc::Call& call, const Request& asked, std::optional<core::HeldLock>& held) {
+NlmStatus NlmProgram::test(const nfs::Call& call, const Request& asked, std::optional<core::HeldLock>& held) {
   const auto file = lockable(call, asked.lock.handle, core::kAccessRead, false);
   if (!file) return to_nlm_status(file.error().code);
   const auto range = range_of(asked.lock);
@@ -312,14 +311,14 @@ NlmStatus NlmProgram::test(const rpc::Call& call, const Request& asked, std::opt
 
 // --- LOCK, NM_LOCK
 
-bool NlmProgram::lock(const rpc::Call& call, rpc::XdrReader& in, rpc::XdrWriter& out, bool monitored) {
+bool NlmProgram::lock(const nfs::Call& call, rpc::XdrReader& in, rpc::XdrWriter& out, bool monitored) {
   const Request asked = read_lock(in);
   if (!in.ok()) return false;
   write_answer(out, asked.cookie, lock(call, asked, monitored));
   return true;
 }
 
-NlmStatus NlmProgram::lock(const rpc::Call& call, const Request& asked, bool monitored) {
+NlmStatus NlmProgram::lock(const nfs::Call& call, const Request& asked, bool monitored) {
   const auto file =
       lockable(call, asked.lock.handle, asked.exclusive ? core::kAccessModify : core::kAccessRead, asked.reclaim);
   if (!file) return to_nlm_status(file.error().code);
@@ -348,7 +347,7 @@ NlmStatus NlmProgram::lock(const rpc::Call& call, const Request& asked, bool mon
 
 // --- CANCEL, UNLOCK: whoever gives something back may, whatever the export's rules have become.
 
-bool NlmProgram::cancel(const rpc::Call& call, rpc::XdrReader& in, rpc::XdrWriter& out) {
+bool NlmProgram::cancel(const nfs::Call& call, rpc::XdrReader& in, rpc::XdrWriter& out) {
   const Request asked = read_cancel(in);
   if (!in.ok()) return false;
   const auto file = handles_.decode(asked.lock.handle);
@@ -365,7 +364,7 @@ bool NlmProgram::cancel(const rpc::Call& call, rpc::XdrReader& in, rpc::XdrWrite
   return true;
 }
 
-bool NlmProgram::unlock(const rpc::Call& call, rpc::XdrReader& in, rpc::XdrWriter& out) {
+bool NlmProgram::unlock(const nfs::Call& call, rpc::XdrReader& in, rpc::XdrWriter& out) {
   const Request asked = read_unlock(in);
   if (!in.ok()) return false;
   const auto file = handles_.decode(asked.lock.handle);
@@ -393,7 +392,7 @@ bool NlmProgram::granted(rpc::XdrReader& in, rpc::XdrWriter& out) {
 
 // --- SHARE, UNSHARE
 
-bool NlmProgram::share(const rpc::Call& call, rpc::XdrReader& in, rpc::XdrWriter& out, bool wanted) {
+bool NlmProgram::share(const nfs::Call& call, rpc::XdrReader& in, rpc::XdrWriter& out, bool wanted) {
   const ShareRequest asked = read_share(in);
   if (!in.ok()) return false;
   write_answer(out, asked.cookie, wanted ? share(call, asked) : unshare(call, asked));
@@ -401,16 +400,16 @@ bool NlmProgram::share(const rpc::Call& call, rpc::XdrReader& in, rpc::XdrWriter
   return true;
 }
 
-NlmStatus NlmProgram::share(const rpc::Call& call, const ShareRequest& asked) {
+NlmStatus NlmProgram::share(const nfs::Call& call, const ShareRequest& asked) {
   // Their bits are those of the core. Without any access there is nothing to hold.
   if (asked.access == core::kShareNone) return NlmStatus::kFailed;
   const bool writes = (asked.access & core::kShareWrite) != 0;
   const auto file = lockable(call, asked.handle, writes ? core::kAccessModify : core::kAccessRead, asked.reclaim);
   if (!file) return to_nlm_status(file.error().code);
   // Unlike a lock it keeps others from opening the file: that takes a proof of who it is for.
-  auto& access = static_cast<nfs::ExportAccess&>(call.scope);
+  nfs::ExportAccess& access = call.scope;
   if (!access.flavor_allowed()) {
-    access.tell_refused(call, ns_, access.entered(), request_of(call, access.entered()));
+    access.report_refused(call, ns_, access.entered(), request_of(call, access.entered()));
     return to_nlm_status(Errc::kAccess);
   }
   if (const NlmStatus now = check_grace(call, asked.caller_name, asked.reclaim); now != NlmStatus::kGranted) return now;
@@ -441,7 +440,7 @@ NlmStatus NlmProgram::share(const rpc::Call& call, const ShareRequest& asked) {
   }
 }
 
-NlmStatus NlmProgram::unshare(const rpc::Call& call, const ShareRequest& asked) {
+NlmStatus NlmProgram::unshare(const nfs::Call& call, const ShareRequest& asked) {
   const auto file = handles_.decode(asked.handle);
   if (!file) return to_nlm_status(file.error().code);
   const HostRef host = hosts_.find(call.peer.address, asked.caller_name);

@@ -15,14 +15,14 @@
 
 namespace stoa::nlm {
 
-class NlmProgram final : public rpc::Program {
+class NlmProgram final : public nfs::Program {
  public:
   // Ends clients of other versions whose time has run out: true when there were any.
   struct EndExpired {
     std::function<bool(core::FileId)> of_file;      // that have state of it
     std::function<bool(core::HolderId)> with_lock;  // this one
   };
-  // Needs calls whose scope is an nfs::ExportAccess. The dialer of `caller` must have been stopped before this goes.
+  // The dialer of `caller` must have been stopped before this goes.
   // `clock`: when clients are heard of; null: the steady clock.
   NlmProgram(core::Namespace& ns, core::StateTable& state, const core::HandleCodec& handles, rpc::RemoteCaller& caller,
              EndExpired end_expired, MetricRegistry& metrics, std::function<Clock::time_point()> clock = nullptr);
@@ -37,38 +37,38 @@ class NlmProgram final : public rpc::Program {
   std::uint32_t version_low() const override { return kNlmVersion; }
   std::uint32_t version_high() const override { return kNlmVersion; }
   std::span<const rpc::Procedure> procedures() const override;
-  rpc::Weight weigh(const rpc::CallHeader& header) const override;
-  rpc::Outcome run(const rpc::Call& call, rpc::Reply& reply) override;
+  rpc::CostClass cost_class(const rpc::CallHeader& header) const override;
+  rpc::Outcome run(const nfs::Call& call, rpc::Reply& reply) override;
   void encode_not_durable(const rpc::CallHeader& header, Errc why, rpc::XdrWriter& out) override;
 
  private:
   // The procedures, as far as they are the same with and without a reply of their own: arguments in, results out.
-  bool test(const rpc::Call& call, rpc::XdrReader& in, rpc::XdrWriter& out);
-  bool lock(const rpc::Call& call, rpc::XdrReader& in, rpc::XdrWriter& out, bool monitored);
-  bool cancel(const rpc::Call& call, rpc::XdrReader& in, rpc::XdrWriter& out);
-  bool unlock(const rpc::Call& call, rpc::XdrReader& in, rpc::XdrWriter& out);
+  bool test(const nfs::Call& call, rpc::XdrReader& in, rpc::XdrWriter& out);
+  bool lock(const nfs::Call& call, rpc::XdrReader& in, rpc::XdrWriter& out, bool monitored);
+  bool cancel(const nfs::Call& call, rpc::XdrReader& in, rpc::XdrWriter& out);
+  bool unlock(const nfs::Call& call, rpc::XdrReader& in, rpc::XdrWriter& out);
   bool granted(rpc::XdrReader& in, rpc::XdrWriter& out);
-  bool share(const rpc::Call& call, rpc::XdrReader& in, rpc::XdrWriter& out, bool wanted);
-  bool run(std::uint32_t procedure, const rpc::Call& call, rpc::XdrReader& in, rpc::XdrWriter& out);
+  bool share(const nfs::Call& call, rpc::XdrReader& in, rpc::XdrWriter& out, bool wanted);
+  bool run(std::uint32_t procedure, const nfs::Call& call, rpc::XdrReader& in, rpc::XdrWriter& out);
 
   // An answer to a message is a call, which anybody can have made to any address by a forged datagram: it goes only to
   // hosts that we know, and where a rule of the export of its handle lets in.
-  bool deserves_answer(const rpc::Call& message);
+  bool deserves_answer(const nfs::Call& message);
 
-  NlmStatus test(const rpc::Call& call, const Request& asked, std::optional<core::HeldLock>& held);
-  NlmStatus lock(const rpc::Call& call, const Request& asked, bool monitored);
-  NlmStatus share(const rpc::Call& call, const ShareRequest& asked);
-  NlmStatus unshare(const rpc::Call& call, const ShareRequest& asked);
+  NlmStatus test(const nfs::Call& call, const Request& asked, std::optional<core::HeldLock>& held);
+  NlmStatus lock(const nfs::Call& call, const Request& asked, bool monitored);
+  NlmStatus share(const nfs::Call& call, const ShareRequest& asked);
+  NlmStatus unshare(const nfs::Call& call, const ShareRequest& asked);
 
   // In words, for audit.
-  static std::string request_of(const rpc::Call& call, const core::Export& of);
+  static std::string request_of(const nfs::Call& call, const core::Export& of);
   // The file, under the rules of the export that the handle names, which is to be locked so. Also for callers who do
   // not show who they are as the export wants it (ExportAccess::flavor_allowed()): their claims then count for nothing.
-  Result<core::FileId> lockable(const rpc::Call& call, Netobj handle, std::uint32_t access, bool reclaim);
+  Result<core::FileId> lockable(const nfs::Call& call, Netobj handle, std::uint32_t access, bool reclaim);
   // kGranted: may be asked for now.
-  NlmStatus check_grace(const rpc::Call& call, std::string_view caller_name, bool reclaim);
+  NlmStatus check_grace(const nfs::Call& call, std::string_view caller_name, bool reclaim);
   // The host, remembered when it is monitored.
-  Result<HostRef> enrol(const rpc::Call& call, std::string_view caller_name, std::uint32_t monitor_state,
+  Result<HostRef> enrol(const nfs::Call& call, std::string_view caller_name, std::uint32_t monitor_state,
                         bool monitored);
   void keep(const std::stop_token& stop);
   // Looks for a sign of life. By the keeper.

@@ -151,9 +151,9 @@ void WaitingLocks::drop(const HostRef& host) {
   }
 }
 
-void WaitingLocks::granted(const core::LockRequest& lock) {
+void WaitingLocks::lock_granted(const core::LockGranted& event) {
   const std::lock_guard guard(mutex_);
-  const auto at = waiting_.find(key_of(lock));
+  const auto at = waiting_.find(key_of(event.lock));
   if (at == waiting_.end()) return;  // whoever took it away gives the lock back
   at->second.granted = true;
   at->second.since = Clock::now();

@@ -21,7 +21,7 @@ namespace stoa::nlm {
 inline constexpr std::uint32_t kNlmProgram = 100021;
 inline constexpr std::uint32_t kNlmVersion = 4;
 
-class WaitingLocks {
+class WaitingLocks final : public core::HolderEvents {
  public:
   static constexpr std::chrono::seconds kPatience{120};
   static constexpr std::size_t kLocksMax = 16384;
@@ -39,7 +39,7 @@ class WaitingLocks {
   bool cancel(const core::LockRequest& wanted);
   void drop(const HostRef& host);  // with its holder gone
 
-  void granted(const core::LockRequest& lock);  // by the table
+  void lock_granted(const core::LockGranted& event) override;
   // The client's answer: of the GRANTED call, or in a GRANTED_RES with the cookie of ours.
   void answered(const Address& from, std::uint64_t cookie, NlmStatus status);
 

@@ -24,11 +24,11 @@ std::span<const rpc::Procedure> NsmProgram::procedures() const {
   return kProcedures;
 }
 
-rpc::Weight NsmProgram::weigh(const rpc::CallHeader& header) const {
-  return header.procedure == kNotify ? rpc::Weight::kChange : rpc::Weight::kMemory;
+rpc::CostClass NsmProgram::cost_class(const rpc::CallHeader& header) const {
+  return header.procedure == kNotify ? rpc::CostClass::kChange : rpc::CostClass::kMemory;
 }
 
-rpc::Outcome NsmProgram::run(const rpc::Call& call, rpc::Reply& reply) {
+rpc::Outcome NsmProgram::run(const nfs::Call& call, rpc::Reply& reply) {
   rpc::XdrReader in(call.header.arguments);
   std::string_view name;
   std::uint32_t state = 0;

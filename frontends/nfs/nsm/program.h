@@ -7,7 +7,7 @@
 
 #include <functional>
 
-#include "frontends/nfs/rpc/program.h"
+#include "frontends/nfs/export_access.h"
 
 namespace stoa::nsm {
 
@@ -20,7 +20,7 @@ inline std::uint32_t state_of_start(std::uint32_t start_number) {
   return (2 * start_number - 1) & 0x7fff'ffff;
 }
 
-class NsmProgram final : public rpc::Program {
+class NsmProgram final : public nfs::Program {
  public:
   // A machine at this address, which calls itself `name`, has started anew, and has this state.
   using Restarted = std::function<void(const rpc::Peer& peer, std::string_view name, std::uint32_t state)>;
@@ -31,8 +31,8 @@ class NsmProgram final : public rpc::Program {
   std::uint32_t version_low() const override { return kNsmVersion; }
   std::uint32_t version_high() const override { return kNsmVersion; }
   std::span<const rpc::Procedure> procedures() const override;
-  rpc::Weight weigh(const rpc::CallHeader& header) const override;
-  rpc::Outcome run(const rpc::Call& call, rpc::Reply& reply) override;
+  rpc::CostClass cost_class(const rpc::CallHeader& header) const override;
+  rpc::Outcome run(const nfs::Call& call, rpc::Reply& reply) override;
   void encode_not_durable(const rpc::CallHeader&, Errc, rpc::XdrWriter&) override {}
 
  private:

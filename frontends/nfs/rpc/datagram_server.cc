@@ -9,13 +9,13 @@
 #include <array>
 #include <cerrno>
 
-#include "frontends/nfs/rpc/peer.h"
+#include "frontends/wire/peer.h"
 
 namespace stoa::rpc {
 
 Result<std::unique_ptr<DatagramServer>> DatagramServer::start(const Endpoint& endpoint, Service service,
                                                               MetricRegistry& metrics) {
-  STOA_TRY(bound, bind_udp(endpoint));
+  STOA_TRY(bound, wire::bind_udp(endpoint));
   const int wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   if (wake < 0) {
     const int error = errno;
@@ -44,7 +44,7 @@ DatagramServer::~DatagramServer() {
 }
 
 void DatagramServer::run(const std::stop_token& stop) {
-  const auto scope = service_.make_scope();
+  const auto runner = service_.programs.make_runner();
   std::array<std::byte, kBytesMax> record{};
   while (!stop.stop_requested()) {
     std::array<pollfd, 2> polled{{{fd_, POLLIN, 0}, {wake_, POLLIN, 0}}};
@@ -57,8 +57,8 @@ void DatagramServer::run(const std::stop_token& stop) {
     if (got < 0) continue;
     std::span<const std::byte> reply;
     if (static_cast<std::size_t>(got) <= record.size()) {
-      scope->refresh();
-      reply = answer(std::span(record).first(static_cast<std::size_t>(got)), peer_of(from), *scope);
+      runner->refresh();
+      reply = answer(std::span(record).first(static_cast<std::size_t>(got)), wire::peer_of(from), *runner);
     }
     if (reply.empty() || reply.size() > kBytesMax) {
       dropped_.add();
@@ -69,8 +69,7 @@ void DatagramServer::run(const std::stop_token& stop) {
   }
 }
 
-std::span<const std::byte> DatagramServer::answer(std::span<const std::byte> record, const Peer& peer,
-                                                  WorkerScope& scope) {
+std::span<const std::byte> DatagramServer::answer(std::span<const std::byte> record, const Peer& peer, Runner& runner) {
   CallHeader header;
   if (!decode_call(record, header)) return {};
   out_.clear(kBytesMax * 2);
@@ -85,8 +84,9 @@ std::span<const std::byte> DatagramServer::answer(std::span<const std::byte> rec
     encode_auth_error(writer, header.xid, header.auth);
     return out_.bytes();
   }
-  const auto found = std::ranges::find(service_.programs, header.program, [](const Program* p) { return p->number(); });
-  if (found == service_.programs.end()) {
+  const std::vector<Program*>& programs = service_.programs.list;
+  const auto found = std::ranges::find(programs, header.program, [](const Program* p) { return p->number(); });
+  if (found == programs.end()) {
     encode_accepted(writer, header.xid, AcceptStatus::kProgramUnavailable);
     return out_.bytes();
   }
@@ -103,8 +103,8 @@ std::span<const std::byte> DatagramServer::answer(std::span<const std::byte> rec
   calls_.add();
   encode_accepted(writer, header.xid, AcceptStatus::kSuccess);
   Reply reply{XdrWriter(out_)};
-  const Call call{header, peer, scope, next_request_id_++, std::chrono::steady_clock::now(), nullptr};
-  const Outcome outcome = program.run(call, reply);
+  const Call call{header, peer, next_request_id_++, std::chrono::steady_clock::now(), nullptr};
+  const Outcome outcome = runner.run(static_cast<std::size_t>(found - programs.begin()), call, reply);
   if (outcome.accept != AcceptStatus::kSuccess) {
     out_.truncate(0);
     encode_accepted(writer, header.xid, outcome.accept);

@@ -28,7 +28,7 @@ class DatagramServer {
   DatagramServer(int fd, int wake, std::uint16_t port, Service service, MetricRegistry& metrics);
   void run(const std::stop_token& stop);
   // The reply to one call; empty: it deserves none.
-  std::span<const std::byte> answer(std::span<const std::byte> record, const Peer& peer, WorkerScope& scope);
+  std::span<const std::byte> answer(std::span<const std::byte> record, const Peer& peer, Runner& runner);
 
   const int fd_;
   const int wake_;  // an eventfd

@@ -15,9 +15,9 @@
 
 #include "base/assert.h"
 #include "frontends/nfs/rpc/message.h"
-#include "frontends/nfs/rpc/peer.h"
 #include "frontends/nfs/rpc/record_mark.h"
 #include "frontends/nfs/rpc/xdr.h"
+#include "frontends/wire/peer.h"
 
 namespace stoa::rpc {
 namespace {
@@ -32,8 +32,8 @@ class Dialer::Line final : public BackChannel, public std::enable_shared_from_th
  public:
   Line(Dialer& dialer, const std::array<std::uint8_t, 16>& address, std::uint16_t port, Transport transport)
       : dialer_(dialer),
-        host_(host_of(address)),
-        to_(socket_address(address, port)),
+        host_(wire::host_of(address)),
+        to_(wire::socket_address(address, port)),
         udp_(transport == Transport::kUdp) {}
   ~Line() override { hang_up(); }
   const std::array<std::uint8_t, 16>& host() const { return host_; }
@@ -172,7 +172,7 @@ class Dialer::Line final : public BackChannel, public std::enable_shared_from_th
 
   Dialer& dialer_;
   std::array<std::uint8_t, 16> host_;
-  const SocketAddress to_;
+  const wire::SocketAddress to_;
   const bool udp_;
   int fd_ = -1;
   std::vector<std::byte> out_, in_;  // over TCP

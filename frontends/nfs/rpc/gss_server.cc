@@ -38,8 +38,7 @@ bool put_head(GssContext& context, std::uint32_t xid, std::uint32_t verified, st
 }
 
 // rpc_gss_init_res (5.2.3)
-void put_init_result(XdrWriter& out, std::span<const std::byte> handle, const GssMechanism::Step& step,
-                     std::uint32_t window) {
+void put_init_result(XdrWriter& out, std::span<const std::byte> handle, const GssStep& step, std::uint32_t window) {
   out.opaque(handle);
   out.u32(step.major);
   out.u32(step.minor);
@@ -130,29 +129,27 @@ std::string GssServer::establish(const CallHeader& header, const ClientAddress& 
   };
 
   GssContexts::EntryRef entry;
-  std::unique_ptr<GssContext> fresh;
-  GssMechanism::Step step;
+  GssStep step;
   if (header.gss->procedure == GssProcedure::kContinueInit) {
     entry = contexts_.find(header.gss->handle, now);
     if (entry == nullptr) return deny(AuthStatus::kGssCredentialProblem);
     const std::lock_guard lock(entry->mutex);
     // Asked under the mutex, so that one thread makes the last step.
     if (entry->established.load()) return deny(AuthStatus::kGssCredentialProblem);
-    step = mechanism_.accept(entry->context, token);
-    if (step.major == GssMechanism::kComplete)
-      contexts_.establish(*entry, std::move(step.principal), now + step.lifetime);
+    step = entry->context->accept(token);
+    if (step.major == GssStep::kComplete) contexts_.establish(*entry, std::move(step.principal), now + step.lifetime);
   } else {
     if (!header.gss->handle.empty()) return deny(AuthStatus::kBadCredential);
-    step = mechanism_.accept(fresh, token);
-    if (step.major == GssMechanism::kComplete || step.major == GssMechanism::kContinueNeeded) {
+    std::unique_ptr<GssContext> fresh = mechanism_.begin();
+    step = fresh->accept(token);
+    if (step.major == GssStep::kComplete || step.major == GssStep::kContinueNeeded) {
       entry = contexts_.add(address, std::move(fresh), now);
-      if (step.major == GssMechanism::kComplete)
-        contexts_.establish(*entry, std::move(step.principal), now + step.lifetime);
+      if (step.major == GssStep::kComplete) contexts_.establish(*entry, std::move(step.principal), now + step.lifetime);
     }
   }
 
   const std::size_t begin = out.size();
-  if (step.major == GssMechanism::kComplete) {
+  if (step.major == GssStep::kComplete) {
     ReplyBuffer head;
     const std::lock_guard lock(entry->mutex);
     if (put_head(*entry->context, header.xid, GssWindow::kSize, static_cast<std::uint32_t>(AcceptStatus::kSuccess),
@@ -165,7 +162,7 @@ std::string GssServer::establish(const CallHeader& header, const ClientAddress& 
     step = {.major = kFailure};
   }
   encode_accepted(out, header.xid, AcceptStatus::kSuccess);
-  if (step.major == GssMechanism::kContinueNeeded) {
+  if (step.major == GssStep::kContinueNeeded) {
     put_init_result(out, entry->handle, step, GssWindow::kSize);
     return {};
   }

@@ -16,39 +16,20 @@
 #include "core/api/io.h"
 #include "frontends/nfs/rpc/message.h"
 #include "frontends/nfs/rpc/xdr.h"
-#include "qos/flow.h"
+#include "frontends/wire/cost_class.h"
+#include "frontends/wire/peer.h"
+#include "frontends/wire/record_pool.h"
 
 namespace stoa::rpc {
 
-// What running a call is likely to cost; decides which thread runs it and what waits for it.
-enum class Weight : std::uint8_t {
-  kMemory,  // answered from memory
-  kChange,  // changes metadata: its reply waits for one sync, shared by all that came together
-  kSync,    // makes file data durable: in place while that is quick, else by another worker
-  kData,    // moves little data: in place while that is quick, else by another worker
-  kHeavy,   // moves much data: by another worker when it did not come alone
-};
-inline constexpr std::size_t kWeights = 5;
+using wire::Charge;
+using wire::CostClass;
+using wire::Peer;
+using wire::RecordMemory;
 
 struct Procedure {
   std::string_view name{};  // for metrics; empty: there is no such procedure
   bool idempotent = true;   // as Program::idempotent()
-};
-
-// The other end of a connection.
-struct Peer {
-  std::array<std::uint8_t, 16> address{};  // IPv4 as ::ffff:a.b.c.d
-  std::string text;                        // for the log and the journal
-};
-
-// State that a worker thread keeps for the programs between calls (contexts and snapshots that are dear to make).
-class WorkerScope {
- public:
-  virtual ~WorkerScope() = default;
-  // Called before the calls of one receive are run.
-  virtual void refresh() = 0;
-  // Whether any call may have something to pay (Program::charge).
-  virtual bool governs() const { return false; }
 };
 
 // The way back to the client over the connection that its call came by: NFSv4 calls clients (RFC 8881 2.10.3.1).
@@ -66,12 +47,9 @@ class BackChannel {
   virtual std::weak_ptr<BackChannel> keep() = 0;
 };
 
-class RecordMemory;
-
 struct Call {
   const CallHeader& header;
   const Peer& peer;
-  WorkerScope& scope;
   std::uint64_t request_id;
   std::chrono::steady_clock::time_point now;  // when the call was taken up
   // Not null: the call need not be durable on return, if it leaves here what to wait for (core::OpContext::pending).
@@ -81,12 +59,6 @@ struct Call {
   RecordMemory* memory =
       nullptr;                 // where the call lies, if in memory of its own: it may be lent to who wants to keep it
   core::RequestKey request{};  // of a call that is not idempotent; for OpContext::request
-};
-
-// What a call pays before it is run. The flows are valid until the scope's next refresh.
-struct Charge {
-  std::vector<qos::Flow*> path{};  // empty: nothing
-  qos::Price price{};
 };
 
 struct Reply {
@@ -102,7 +74,7 @@ struct Outcome {
   bool failed = false;                           // the program's own status is an error; for metrics
 };
 
-// Thread-safe; must outlive the server.
+// A program as the server sees it. Thread-safe; must outlive the server.
 class Program {
  public:
   virtual ~Program() = default;
@@ -112,18 +84,75 @@ class Program {
   virtual std::uint32_t version_high() const = 0;
   virtual std::span<const Procedure> procedures() const = 0;  // by number
   // The procedure exists; its arguments may be garbage.
-  virtual Weight weigh(const CallHeader& header) const = 0;
+  virtual CostClass cost_class(const CallHeader& header) const = 0;
   // Whether running the call twice does what running it once does. If not, its reply is kept in the duplicate request
-  // cache; such a call must not weigh kData, kSync or kHeavy.
+  // cache; such a call must not be kData, kSync or kHeavy.
   virtual bool idempotent(const CallHeader& header) const { return procedures()[header.procedure].idempotent; }
-  // Fills an empty `charge`. What cannot be told (a handle that is none) is free: run() will say what is wrong with it.
-  virtual void charge(const Call&, Charge&) {}
-  virtual Outcome run(const Call& call, Reply& reply) = 0;
   // Results that say "not now, ask again later". Only of calls that charge() has put a price on.
   virtual void encode_busy(const CallHeader&, XdrWriter&) {}
   // Results that say that the change is not known to be durable, and why: the store failed while we waited for it, or
   // has no room.
   virtual void encode_not_durable(const CallHeader& header, Errc why, XdrWriter& out) = 0;
 };
+
+// What runs the programs of a server in one of its threads. `program` is an index in Programs::list.
+class Runner {
+ public:
+  virtual ~Runner() = default;
+  // Called before the calls of one receive are run.
+  virtual void refresh() = 0;
+  // Whether any call may have something to pay.
+  virtual bool governs() const = 0;
+  virtual void charge(std::size_t program, const Call& call, Charge& charge) = 0;
+  virtual Outcome run(std::size_t program, const Call& call, Reply& reply) = 0;
+};
+
+// A call, with what the thread that runs it keeps between calls: contexts and snapshots that are expensive to make.
+template <class Scope>
+struct CallOf : Call {
+  Scope& scope;
+};
+
+// A program whose calls need a Scope.
+template <class Scope>
+class ProgramOf : public Program {
+ public:
+  // Fills an empty `charge`. What cannot be told (a handle that is none) is free: run() will say what is wrong with it.
+  virtual void charge(const CallOf<Scope>&, Charge&) {}
+  virtual Outcome run(const CallOf<Scope>& call, Reply& reply) = 0;
+};
+
+// Scope has refresh() and governs() of a Runner.
+template <class Scope>
+class RunnerOf final : public Runner {
+ public:
+  RunnerOf(std::span<ProgramOf<Scope>* const> programs, std::unique_ptr<Scope> scope)
+      : programs_(programs.begin(), programs.end()), scope_(std::move(scope)) {}
+  void refresh() override { scope_->refresh(); }
+  bool governs() const override { return scope_->governs(); }
+  void charge(std::size_t program, const Call& call, Charge& charge) override {
+    programs_[program]->charge({call, *scope_}, charge);
+  }
+  Outcome run(std::size_t program, const Call& call, Reply& reply) override {
+    return programs_[program]->run({call, *scope_}, reply);
+  }
+
+ private:
+  const std::vector<ProgramOf<Scope>*> programs_;
+  const std::unique_ptr<Scope> scope_;
+};
+
+// The programs of one server, and what runs them in each of its threads.
+struct Programs {
+  std::vector<Program*> list;
+  std::function<std::unique_ptr<Runner>()> make_runner;
+};
+template <class Scope>
+Programs programs_of(std::vector<ProgramOf<Scope>*> programs, std::function<std::unique_ptr<Scope>()> make_scope) {
+  std::vector<Program*> list(programs.begin(), programs.end());
+  return {std::move(list), [programs = std::move(programs), make_scope = std::move(make_scope)] {
+            return std::make_unique<RunnerOf<Scope>>(programs, make_scope());
+          }};
+}
 
 }  // namespace stoa::rpc

@@ -6,9 +6,9 @@
 #include <cerrno>
 
 #include "base/assert.h"
-#include "frontends/nfs/rpc/peer.h"
 #include "frontends/nfs/rpc/portmapper.h"
 #include "frontends/nfs/rpc/universal_address.h"
+#include "frontends/wire/peer.h"
 
 namespace stoa::rpc {
 namespace {
@@ -18,7 +18,7 @@ constexpr std::uint32_t kGetPort = 3;
 constexpr std::size_t kUniversalAddressBytesMax = 256;
 
 std::vector<std::byte> question(const RemoteCall& call, Transport transport, std::uint16_t portmapper_port) {
-  const bool ipv4 = is_ipv4(call.address);
+  const bool ipv4 = wire::is_ipv4(call.address);
   ReplyBuffer buffer;
   XdrWriter out(buffer);
   out.u32(call.program);
@@ -66,7 +66,7 @@ bool RemoteCaller::call(RemoteCall call, OnDone on_done) {
 bool RemoteCaller::take_place(const RemoteCall& call) {
   const std::lock_guard lock(mutex_);
   if (calls_ >= kCallsMax || (call.answer && answers_ >= kAnswersMax)) return false;
-  std::size_t& of_host = calls_by_host_[host_of(call.address)];
+  std::size_t& of_host = calls_by_host_[wire::host_of(call.address)];
   if (of_host >= kCallsPerHostMax) return false;
   ++of_host;
   ++calls_;
@@ -76,7 +76,7 @@ bool RemoteCaller::take_place(const RemoteCall& call) {
 
 void RemoteCaller::free_place(const RemoteCall& call) {
   const std::lock_guard lock(mutex_);
-  const auto of_host = calls_by_host_.find(host_of(call.address));
+  const auto of_host = calls_by_host_.find(wire::host_of(call.address));
   if (--of_host->second == 0) calls_by_host_.erase(of_host);
   --calls_;
   if (call.answer) --answers_;
@@ -104,7 +104,7 @@ void RemoteCaller::go_on(const ExchangeRef& exchange, std::span<const std::byte>
   const auto results = results_of(named);
   if (!results) return try_otherwise(exchange, results.error());
   const RemoteCall& call = exchange->call;
-  const std::uint16_t port = port_in(*results, is_ipv4(call.address));
+  const std::uint16_t port = port_in(*results, wire::is_ipv4(call.address));
   if (port == 0) return try_otherwise(exchange, Error{Errc::kNotFound});
   const bool sent =
       line(*exchange, port)
@@ -132,7 +132,7 @@ void RemoteCaller::end(Exchange& exchange, const Result<std::span<const std::byt
 
 Result<std::string> local_address_towards(const std::array<std::uint8_t, 16>& address) {
   constexpr std::uint16_t kAnyPort = 111;
-  const SocketAddress to = socket_address(address, kAnyPort);
+  const wire::SocketAddress to = wire::socket_address(address, kAnyPort);
   const int fd = socket(to.storage.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return fail_errno(errno, "socket");
   sockaddr_storage from{};
@@ -142,7 +142,7 @@ Result<std::string> local_address_towards(const std::array<std::uint8_t, 16>& ad
   const int error = errno;
   close(fd);
   if (!known) return fail_errno(error, "no way to a client");
-  return peer_of(from).text;
+  return wire::peer_of(from).text;
 }
 
 }  // namespace stoa::rpc

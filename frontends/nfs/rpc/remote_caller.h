@@ -26,7 +26,7 @@ class RemoteCaller {
   using OnDone = std::function<void(Result<std::span<const std::byte>>)>;
   static constexpr std::size_t kCallsMax = 256;
   // A call to who drops packets lasts as long as patience: nobody may take all places.
-  static constexpr std::size_t kCallsPerHostMax = 32;  // as rpc::host_of()
+  static constexpr std::size_t kCallsPerHostMax = 32;  // as wire::host_of()
   static constexpr std::size_t kAnswersMax = kCallsMax / 4;
   static constexpr std::size_t kArgumentBytesMax = 8192;
 

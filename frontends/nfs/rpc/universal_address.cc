@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-#include "frontends/nfs/rpc/peer.h"
+#include "frontends/wire/peer.h"
 
 namespace stoa::rpc {
 namespace {
@@ -39,7 +39,7 @@ std::optional<UniversalAddress> parse_universal_address(std::string_view text, b
 }
 
 std::string to_text(const UniversalAddress& address) {
-  return address_text(address.host) + "." + std::to_string(address.port >> 8) + "." +
+  return wire::address_text(address.host) + "." + std::to_string(address.port >> 8) + "." +
          std::to_string(address.port & 0xff);
 }
 

@@ -9,9 +9,15 @@
 #include <span>
 #include <string_view>
 
-#include "frontends/nfs/rpc/reply_buffer.h"
+#include "frontends/wire/reply_buffer.h"
 
 namespace stoa::rpc {
+
+using wire::ReplyBuffer;
+
+constexpr std::size_t padded(std::size_t bytes) {
+  return (bytes + 3) & ~std::size_t{3};
+}
 
 inline std::uint32_t load_be32(const std::byte* at) {
   std::uint32_t word = 0;
@@ -114,7 +120,7 @@ class XdrWriter {
   void string(std::string_view text) { opaque(std::as_bytes(std::span(text.data(), text.size()))); }
 
   // For what is read straight into the reply: `head` bytes are written before it, when it is there.
-  ReplyBuffer::Reservation reserve(std::size_t head, std::size_t most) { return {out_, head, most}; }
+  ReplyBuffer::Reservation reserve(std::size_t head, std::size_t most) { return {out_, head, most, 4}; }
   std::size_t size() const { return out_.size(); }
   std::span<const std::byte> written_since(std::size_t at) const { return out_.bytes().subspan(at); }
   void truncate(std::size_t size) { out_.truncate(size); }

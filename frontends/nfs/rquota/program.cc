@@ -49,9 +49,9 @@ std::span<const rpc::Procedure> RquotaProgram::procedures() const {
   return kProcedures;
 }
 
-Result<core::StatfsReply> RquotaProgram::look(const rpc::Call& call, const Asked& asked) {
+Result<core::StatfsReply> RquotaProgram::look(const nfs::Call& call, const Asked& asked) {
   STOA_TRY(dir, nfs::find_directory(call, ns_, "GETQUOTA", asked.path));
-  auto& access = static_cast<nfs::ExportAccess&>(call.scope);
+  nfs::ExportAccess& access = call.scope;
   if (!access.flavor_allowed()) return fail(Errc::kAccess);
   const core::Credentials& cred = access.context().cred;
   const bool own = asked.of == core::QuotaOf::kUser ? cred.uid == asked.id : cred.in_group(asked.id);
@@ -59,7 +59,7 @@ Result<core::StatfsReply> RquotaProgram::look(const rpc::Call& call, const Asked
   return ns_.statfs({}, {.id = dir.id, .owner = std::pair(asked.of, asked.id)});
 }
 
-rpc::Outcome RquotaProgram::run(const rpc::Call& call, rpc::Reply& reply) {
+rpc::Outcome RquotaProgram::run(const nfs::Call& call, rpc::Reply& reply) {
   if (call.header.procedure == 0) return {};
   rpc::XdrReader in(call.header.arguments);
   Asked asked;

@@ -23,9 +23,8 @@ inline constexpr std::uint32_t kGetActiveQuota = 2;
 enum class Status : std::uint32_t { kOk = 1, kNoQuota = 2, kPerm = 3 };
 enum class QuotaType : std::uint32_t { kUser = 0, kGroup = 1 };
 
-class RquotaProgram final : public rpc::Program {
+class RquotaProgram final : public nfs::Program {
  public:
-  // Needs calls whose scope is an nfs::ExportAccess.
   explicit RquotaProgram(core::Namespace& ns) : ns_(ns) {}
 
   std::uint32_t number() const override { return kRquotaProgram; }
@@ -33,8 +32,8 @@ class RquotaProgram final : public rpc::Program {
   std::uint32_t version_low() const override { return kFirstVersion; }
   std::uint32_t version_high() const override { return kVersion; }
   std::span<const rpc::Procedure> procedures() const override;
-  rpc::Weight weigh(const rpc::CallHeader&) const override { return rpc::Weight::kMemory; }
-  rpc::Outcome run(const rpc::Call& call, rpc::Reply& reply) override;
+  rpc::CostClass cost_class(const rpc::CallHeader&) const override { return rpc::CostClass::kMemory; }
+  rpc::Outcome run(const nfs::Call& call, rpc::Reply& reply) override;
   void encode_not_durable(const rpc::CallHeader&, Errc, rpc::XdrWriter&) override {}  // it changes nothing
 
  private:
@@ -43,7 +42,7 @@ class RquotaProgram final : public rpc::Program {
     core::QuotaOf of = core::QuotaOf::kUser;
     std::uint32_t id = 0;
   };
-  Result<core::StatfsReply> look(const rpc::Call& call, const Asked& asked);
+  Result<core::StatfsReply> look(const nfs::Call& call, const Asked& asked);
 
   core::Namespace& ns_;
 };

@@ -7,7 +7,7 @@ Result<core::FileId> Operation::resolve(std::span<const std::byte> handle, bool 
   const Status entered = access.enter(call_, ref.scope);
   if (!entered && entered.error().code != Errc::kAccess) return fail(entered.error());
   if (entered && (access.flavor_allowed() || (at_mount && ref.id == access.entered().root))) return ref.id;
-  access.tell_refused(call_, ns, *access.snapshot().find_export(ref.scope), "nfs3 " + std::string(procedure_));
+  access.report_refused(call_, ns, *access.snapshot().find_export(ref.scope), "nfs3 " + std::string(procedure_));
   return fail(Errc::kAccess);
 }
 

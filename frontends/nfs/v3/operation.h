@@ -10,9 +10,9 @@
 #include "core/api/namespace.h"
 #include "frontends/nfs/export_access.h"
 #include "frontends/nfs/rpc/program.h"
-#include "frontends/nfs/rpc/record_pool.h"
 #include "frontends/nfs/v3/attributes.h"
 #include "frontends/nfs/v3/status.h"
+#include "frontends/wire/record_pool.h"
 
 namespace stoa::nfs3 {
 
@@ -30,10 +30,10 @@ struct Environment {
 
 class Operation {
  public:
-  Operation(const Environment& environment, const rpc::Call& call, rpc::Reply& reply, std::string_view procedure)
+  Operation(const Environment& environment, const nfs::Call& call, rpc::Reply& reply, std::string_view procedure)
       : env(environment),
         ns(environment.ns),
-        access(static_cast<nfs::ExportAccess&>(call.scope)),
+        access(call.scope),
         ctx(access.context()),
         in(call.header.arguments),
         out(reply.out),
@@ -96,7 +96,7 @@ class Operation {
   NfsStatus name_refusal(core::FileId dir, NfsStatus why);
 
  private:
-  const rpc::Call& call_;
+  const nfs::Call& call_;
   const std::string_view procedure_;  // its name
 };
 

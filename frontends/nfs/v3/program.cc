@@ -6,11 +6,11 @@
 namespace stoa::nfs3 {
 namespace {
 
-using rpc::Weight;
+using rpc::CostClass;
 
 struct Entry {
   rpc::Procedure procedure;
-  Weight weight;
+  CostClass cost_class;
   rpc::Outcome (*run)(Operation&);
   int absent_words;  // a failure without attributes: this many absent optional values behind the status
 };
@@ -18,28 +18,28 @@ struct Entry {
 constexpr bool kIdempotent = true;
 constexpr bool kOnce = false;
 constexpr std::array<Entry, 22> kTable{{
-    {{"null", kIdempotent}, Weight::kMemory, op_null, 0},
-    {{"getattr", kIdempotent}, Weight::kMemory, op_getattr, 0},
-    {{"setattr", kOnce}, Weight::kChange, op_setattr, 2},
-    {{"lookup", kIdempotent}, Weight::kMemory, op_lookup, 1},
-    {{"access", kIdempotent}, Weight::kMemory, op_access, 1},
-    {{"readlink", kIdempotent}, Weight::kMemory, op_readlink, 1},
-    {{"read", kIdempotent}, Weight::kData, op_read, 1},
-    {{"write", kIdempotent}, Weight::kData, op_write, 2},
-    {{"create", kOnce}, Weight::kChange, op_create, 2},
-    {{"mkdir", kOnce}, Weight::kChange, op_mkdir, 2},
-    {{"symlink", kOnce}, Weight::kChange, op_symlink, 2},
-    {{"mknod", kOnce}, Weight::kChange, op_mknod, 2},
-    {{"remove", kOnce}, Weight::kChange, op_remove, 2},
-    {{"rmdir", kOnce}, Weight::kChange, op_rmdir, 2},
-    {{"rename", kOnce}, Weight::kChange, op_rename, 4},
-    {{"link", kOnce}, Weight::kChange, op_link, 3},
-    {{"readdir", kIdempotent}, Weight::kData, op_readdir, 1},
-    {{"readdirplus", kIdempotent}, Weight::kData, op_readdirplus, 1},
-    {{"fsstat", kIdempotent}, Weight::kMemory, op_fsstat, 1},
-    {{"fsinfo", kIdempotent}, Weight::kMemory, op_fsinfo, 1},
-    {{"pathconf", kIdempotent}, Weight::kMemory, op_pathconf, 1},
-    {{"commit", kIdempotent}, Weight::kSync, op_commit, 2},
+    {{"null", kIdempotent}, CostClass::kMemory, op_null, 0},
+    {{"getattr", kIdempotent}, CostClass::kMemory, op_getattr, 0},
+    {{"setattr", kOnce}, CostClass::kChange, op_setattr, 2},
+    {{"lookup", kIdempotent}, CostClass::kMemory, op_lookup, 1},
+    {{"access", kIdempotent}, CostClass::kMemory, op_access, 1},
+    {{"readlink", kIdempotent}, CostClass::kMemory, op_readlink, 1},
+    {{"read", kIdempotent}, CostClass::kData, op_read, 1},
+    {{"write", kIdempotent}, CostClass::kData, op_write, 2},
+    {{"create", kOnce}, CostClass::kChange, op_create, 2},
+    {{"mkdir", kOnce}, CostClass::kChange, op_mkdir, 2},
+    {{"symlink", kOnce}, CostClass::kChange, op_symlink, 2},
+    {{"mknod", kOnce}, CostClass::kChange, op_mknod, 2},
+    {{"remove", kOnce}, CostClass::kChange, op_remove, 2},
+    {{"rmdir", kOnce}, CostClass::kChange, op_rmdir, 2},
+    {{"rename", kOnce}, CostClass::kChange, op_rename, 4},
+    {{"link", kOnce}, CostClass::kChange, op_link, 3},
+    {{"readdir", kIdempotent}, CostClass::kData, op_readdir, 1},
+    {{"readdirplus", kIdempotent}, CostClass::kData, op_readdirplus, 1},
+    {{"fsstat", kIdempotent}, CostClass::kMemory, op_fsstat, 1},
+    {{"fsinfo", kIdempotent}, CostClass::kMemory, op_fsinfo, 1},
+    {{"pathconf", kIdempotent}, CostClass::kMemory, op_pathconf, 1},
+    {{"commit", kIdempotent}, CostClass::kSync, op_commit, 2},
 }};
 
 constexpr auto kProcedures = [] {
@@ -48,20 +48,20 @@ constexpr auto kProcedures = [] {
   return procedures;
 }();
 
-Weight weigh_read(const rpc::CallHeader& header) {
+CostClass cost_class_of_read(const rpc::CallHeader& header) {
   rpc::XdrReader in(header.arguments);
   in.opaque(kHandleBytesMax);
   in.u64();
-  return in.u32() > kCopiedReadBytesMax ? Weight::kHeavy : Weight::kData;
+  return in.u32() > kCopiedReadBytesMax ? CostClass::kHeavy : CostClass::kData;
 }
 
-Weight weigh_write(const rpc::CallHeader& header) {
-  if (header.arguments.size() > kCopiedReadBytesMax) return Weight::kHeavy;
+CostClass cost_class_of_write(const rpc::CallHeader& header) {
+  if (header.arguments.size() > kCopiedReadBytesMax) return CostClass::kHeavy;
   rpc::XdrReader in(header.arguments);
   in.opaque(kHandleBytesMax);
   in.u64();
   in.u32();
-  return in.u32() == 0 ? Weight::kData : Weight::kSync;
+  return in.u32() == 0 ? CostClass::kData : CostClass::kSync;
 }
 
 void encode_failure(const rpc::CallHeader& header, NfsStatus status, rpc::XdrWriter& out) {
@@ -75,25 +75,25 @@ std::span<const rpc::Procedure> Nfs3Program::procedures() const {
   return kProcedures;
 }
 
-rpc::Weight Nfs3Program::weigh(const rpc::CallHeader& header) const {
-  if (header.procedure == kReadProcedure) return weigh_read(header);
-  if (header.procedure == kWriteProcedure) return weigh_write(header);
-  return kTable[header.procedure].weight;
+rpc::CostClass Nfs3Program::cost_class(const rpc::CallHeader& header) const {
+  if (header.procedure == kReadProcedure) return cost_class_of_read(header);
+  if (header.procedure == kWriteProcedure) return cost_class_of_write(header);
+  return kTable[header.procedure].cost_class;
 }
 
-rpc::Outcome Nfs3Program::run(const rpc::Call& call, rpc::Reply& reply) {
+rpc::Outcome Nfs3Program::run(const nfs::Call& call, rpc::Reply& reply) {
   const Entry& entry = kTable[call.header.procedure];
   Operation op(environment_, call, reply, entry.procedure.name);
   return entry.run(op);
 }
 
-void Nfs3Program::charge(const rpc::Call& call, rpc::Charge& charge) {
+void Nfs3Program::charge(const nfs::Call& call, rpc::Charge& charge) {
   if (call.header.procedure == kNullProcedure) return;
   // All others begin with the handle of the file, or of the directory with the name.
   rpc::XdrReader in(call.header.arguments);
   const auto ref = environment_.handles.decode(in.opaque(kHandleBytesMax));
   if (!ref) return;
-  static_cast<nfs::ExportAccess&>(call.scope).find_flows(call, *ref, environment_.ns, charge.path);
+  call.scope.find_flows(call, *ref, environment_.ns, charge.path);
   if (charge.path.empty()) return;
   if (call.header.procedure == kReadProcedure) {
     in.u64();  // offset

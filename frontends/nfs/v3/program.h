@@ -15,9 +15,8 @@ inline constexpr std::uint32_t kReadProcedure = 6;
 inline constexpr std::uint32_t kWriteProcedure = 7;
 inline constexpr std::uint32_t kCommitProcedure = 21;
 
-class Nfs3Program final : public rpc::Program {
+class Nfs3Program final : public nfs::Program {
  public:
-  // Needs calls whose scope is an nfs::ExportAccess.
   Nfs3Program(core::Namespace& ns, const core::HandleCodec& handles) : environment_{ns, handles, ns.volume_id()} {}
 
   std::uint32_t number() const override { return kNfsProgram; }
@@ -25,9 +24,9 @@ class Nfs3Program final : public rpc::Program {
   std::uint32_t version_low() const override { return kNfsVersion; }
   std::uint32_t version_high() const override { return kNfsVersion; }
   std::span<const rpc::Procedure> procedures() const override;
-  rpc::Weight weigh(const rpc::CallHeader& header) const override;
-  void charge(const rpc::Call& call, rpc::Charge& charge) override;
-  rpc::Outcome run(const rpc::Call& call, rpc::Reply& reply) override;
+  rpc::CostClass cost_class(const rpc::CallHeader& header) const override;
+  void charge(const nfs::Call& call, rpc::Charge& charge) override;
+  rpc::Outcome run(const nfs::Call& call, rpc::Reply& reply) override;
   void encode_busy(const rpc::CallHeader& header, rpc::XdrWriter& out) override;
   void encode_not_durable(const rpc::CallHeader& header, Errc why, rpc::XdrWriter& out) override;
 

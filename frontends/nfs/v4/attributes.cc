@@ -16,7 +16,8 @@ constexpr std::uint32_t kNanosecondsMax = 1'000'000'000;
 constexpr Bitmap kAcls{Attr::kAcl, Attr::kDacl};
 constexpr Bitmap kSettable =
     kAcls | Bitmap{Attr::kSize,          Attr::kMode,          Attr::kOwner,         Attr::kOwnerGroup,
-                   Attr::kTimeAccessSet, Attr::kTimeModifySet, Attr::kModeSetMasked, Attr::kModeUmask};
+                   Attr::kTimeAccessSet, Attr::kTimeModifySet, Attr::kModeSetMasked, Attr::kModeUmask,
+                   Attr::kArchive,       Attr::kHidden,        Attr::kSystem,        Attr::kTimeCreate};
 constexpr Bitmap kOfFileSystem{Attr::kFilesAvail,     Attr::kFilesFree,      Attr::kFilesTotal,
                                Attr::kQuotaAvailHard, Attr::kQuotaAvailSoft, Attr::kQuotaUsed,
                                Attr::kSpaceAvail,     Attr::kSpaceFree,      Attr::kSpaceTotal};
@@ -35,6 +36,7 @@ constexpr Bitmap kSupported40{Attr::kSupportedAttrs,
                               Attr::kRdattrError,
                               Attr::kAcl,
                               Attr::kAclSupport,
+                              Attr::kArchive,
                               Attr::kCanSetTime,
                               Attr::kCaseInsensitive,
                               Attr::kCasePreserving,
@@ -44,6 +46,7 @@ constexpr Bitmap kSupported40{Attr::kSupportedAttrs,
                               Attr::kFilesAvail,
                               Attr::kFilesFree,
                               Attr::kFilesTotal,
+                              Attr::kHidden,
                               Attr::kHomogeneous,
                               Attr::kMaxFileSize,
                               Attr::kMaxLink,
@@ -63,6 +66,7 @@ constexpr Bitmap kSupported40{Attr::kSupportedAttrs,
                               Attr::kSpaceFree,
                               Attr::kSpaceTotal,
                               Attr::kSpaceUsed,
+                              Attr::kSystem,
                               Attr::kTimeAccess,
                               Attr::kTimeAccessSet,
                               Attr::kTimeCreate,
@@ -192,6 +196,9 @@ void put_attribute(Compound& c, Attr attribute, const Subject& subject, const As
       return put_acl(out, AclForm::kAcl, *asked.acl, id_names(c));
     case Attr::kAclSupport:
       return out.u32(3);  // ACL4_SUPPORT_ALLOW_ACL, ACL4_SUPPORT_DENY_ACL
+    case Attr::kArchive:
+      // TRUE says: archived since the last change (RFC 8881 5.8.2.1), the opposite of the bit in DOS.
+      return out.boolean((attr.dos & core::kDosArchive) == 0);
     case Attr::kCanSetTime:
       return out.boolean(true);
     case Attr::kCaseInsensitive:
@@ -210,6 +217,8 @@ void put_attribute(Compound& c, Attr attribute, const Subject& subject, const As
       return out.u64(fs.files_free);
     case Attr::kFilesTotal:
       return out.u64(fs.files_total);
+    case Attr::kHidden:
+      return out.boolean((attr.dos & core::kDosHidden) != 0);
     case Attr::kHomogeneous:
       return out.boolean(true);
     case Attr::kMaxFileSize:
@@ -252,6 +261,8 @@ void put_attribute(Compound& c, Attr attribute, const Subject& subject, const As
       return out.u64(fs.bytes_total);
     case Attr::kSpaceUsed:
       return out.u64(attr.allocated);
+    case Attr::kSystem:
+      return out.boolean((attr.dos & core::kDosSystem) != 0);
     case Attr::kTimeAccess:
       return put_time(out, attr.atime);
     case Attr::kTimeCreate:
@@ -344,6 +355,15 @@ class ValueReader {
         return set_acl(AclForm::kAcl);
       case Attr::kDacl:
         return set_acl(AclForm::kDacl);
+      case Attr::kArchive:
+        return set_dos(core::kDosArchive, !in_.boolean());
+      case Attr::kHidden:
+        return set_dos(core::kDosHidden, in_.boolean());
+      case Attr::kSystem:
+        return set_dos(core::kDosSystem, in_.boolean());
+      case Attr::kTimeCreate:
+        to_.set.btime = read_plain_time();
+        return;
       case Attr::kTimeAccessSet:
         to_.set.atime = read_set_time();
         return;
@@ -392,15 +412,22 @@ class ValueReader {
     if ((mode & ~kModeBits) != 0) refuse(Nfs4Status::kInval);
     to_.set.mode = mode & kModeBits;
   }
+  void set_dos(core::DosAttributes bit, bool to) {
+    if (!to_.set.dos) to_.set.dos_mask = 0;
+    to_.set.dos_mask |= bit;
+    to_.set.dos = static_cast<core::DosAttributes>(to_.set.dos.value_or(0) | (to ? bit : 0));
+  }
+  Timestamp read_plain_time() {
+    const auto time = read_time(in_);
+    if (!time) refuse(Nfs4Status::kInval);
+    return time.value_or(Timestamp{});
+  }
   std::optional<core::SetTime> read_set_time() {
     switch (in_.u32()) {
       case kServerTime:
         return core::SetTime{.server_time = true};
-      case kClientTime: {
-        const auto time = read_time(in_);
-        if (!time) refuse(Nfs4Status::kInval);
-        return core::SetTime{.time = time.value_or(Timestamp{})};
-      }
+      case kClientTime:
+        return core::SetTime{.time = read_plain_time()};
       default:
         in_.reject();
         return std::nullopt;

@@ -79,7 +79,7 @@ struct StateRecord {
   std::shared_ptr<StateRecord> base;
   // kDelegation
   core::LeaseId lease{};
-  core::LeaseKind lease_kind = core::LeaseKind::kRead;
+  bool writes = false;  // a write delegation
 };
 using StateRef = std::shared_ptr<StateRecord>;
 

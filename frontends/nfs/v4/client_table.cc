@@ -60,6 +60,7 @@ ClientTable::~ClientTable() {
   if (reaper_.joinable()) reaper_.join();
   // Clients come back and reclaim at the next start: nothing of theirs is closed, which would delete files that live
   // only because they are open. Clients and sessions only let go of each other.
+  state_.mute(holders_);
   const std::lock_guard lock(lock_);
   for (const auto& [id, client] : clients_) {
     client->sessions.clear();
@@ -177,14 +178,11 @@ ClientTable::NewSession ClientTable::create_session(std::uint64_t id, std::uint3
 void ClientTable::confirm_locked(const ClientRef& client) {
   unconfirmed_.erase(client->name);
   client->confirmed = true;
-  client->holder = state_.add_holder(
-      core::Protocol::kNfs,
-      [weak = std::weak_ptr(client)](core::LeaseId, core::FileId file) {
-        if (const auto holder = weak.lock()) holder->recalls.recall(file);
-      },
-      std::string_view(reinterpret_cast<const char*>(client->peer.data()), client->peer.size()));
+  client->holder =
+      state_.add_holder(core::Protocol::kNfs, &holders_,
+                        std::string_view(reinterpret_cast<const char*>(client->peer.data()), client->peer.size()));
   confirmed_.emplace(client->name, client);
-  if (client->holder != core::kNoHolder) by_holder_.emplace(client->holder, client);
+  if (client->holder != core::kNoHolder) holders_.add(client->holder, client);
 }
 
 std::shared_ptr<Session> ClientTable::find_session(const SessionId& id) const {
@@ -288,7 +286,7 @@ void ClientTable::remove_locked(const ClientRef& client, std::vector<ClientRef>&
   };
   erase_owner(confirmed_);
   erase_owner(unconfirmed_);
-  by_holder_.erase(client->holder);
+  holders_.remove(client->holder);
   clients_.erase(client->id);
   ended.push_back(client);
 }
@@ -337,11 +335,7 @@ bool ClientTable::end_expired(core::FileId file) {
 
 bool ClientTable::end_expired(core::HolderId holder) {
   std::vector<ClientRef> candidates;
-  {
-    const std::shared_lock lock(lock_);
-    const auto known = by_holder_.find(holder);
-    if (known != by_holder_.end() && expired(*known->second)) candidates.push_back(known->second);
-  }
+  if (const ClientRef known = holders_.find(holder); known != nullptr && expired(*known)) candidates.push_back(known);
   return end_if_expired(candidates);
 }
 

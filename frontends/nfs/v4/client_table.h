@@ -11,6 +11,7 @@
 #include "base/rw_lock.h"
 #include "frontends/nfs/client_status.h"
 #include "frontends/nfs/v4/client.h"
+#include "frontends/nfs/v4/holder_clients.h"
 
 namespace stoa::nfs4 {
 
@@ -154,14 +155,14 @@ class ClientTable {
   const std::function<Clock::time_point()> clock_;
   const LostAll lost_all_;
   const std::shared_ptr<DelegatedWrites> delegated_writes_ = std::make_shared<DelegatedWrites>();
-  mutable RwLock lock_;  // guards everything below
+  HolderClients holders_;  // that are confirmed
+  mutable RwLock lock_;    // guards everything below
   std::uint32_t next_client_ = 1;
   std::uint64_t next_session_ = 1;
   std::unordered_map<std::uint64_t, ClientRef> clients_;
   std::uint64_t next_confirm_verifier_ = 1;
   std::map<std::string, ClientRef, std::less<>> confirmed_;    // by name
   std::map<std::string, ClientRef, std::less<>> unconfirmed_;  // by name
-  std::unordered_map<core::HolderId, ClientRef> by_holder_;    // that are confirmed
   std::unordered_map<SessionId, std::shared_ptr<Session>, SessionHash> sessions_;
   std::map<PeerKey, std::shared_ptr<PeerShare>> peers_;  // that have clients
   Counter& refused_;

@@ -49,7 +49,7 @@ void write_stateid(rpc::XdrWriter& out, const Stateid& stateid) {
 Nfs4Status Compound::set_current(const Handle& handle) {
   if (!handle.pseudo_root()) {
     if (const Status entered = access.enter(call, handle.ref.scope); !entered) {
-      if (entered.error().code == Errc::kAccess) tell_refused(*access.snapshot().find_export(handle.ref.scope));
+      if (entered.error().code == Errc::kAccess) report_refused(*access.snapshot().find_export(handle.ref.scope));
       return to_nfs4_status(entered.error().code);
     }
     ctx.holder = holder;
@@ -64,9 +64,9 @@ Nfs4Status Compound::set_current(const Handle& handle) {
   return Nfs4Status::kOk;
 }
 
-void Compound::tell_refused(const core::Export& by) const {
+void Compound::report_refused(const core::Export& by) const {
   const OperationEntry* entry = find_operation(operation, minor);
-  access.tell_refused(call, ns, by, "nfs4 " + std::string(entry != nullptr ? entry->name : "") + " /" + by.name);
+  access.report_refused(call, ns, by, "nfs4 " + std::string(entry != nullptr ? entry->name : "") + " /" + by.name);
 }
 
 void Compound::set_current_file(const core::Attributes& attr) {
@@ -75,7 +75,7 @@ void Compound::set_current_file(const core::Attributes& attr) {
 }
 
 bool Compound::promise(const core::PendingDurability& pending) {
-  if (call.pending == nullptr) return pending.empty() || ns.settle({}, pending).has_value();
+  if (call.pending == nullptr) return pending.empty() || ns.sync({}, pending).has_value();
   call.pending->merge(pending);
   return true;
 }

@@ -71,10 +71,10 @@ struct Environment {
 
 class Compound {
  public:
-  Compound(const Environment& environment, const rpc::Call& rpc_call, rpc::Reply& rpc_reply)
+  Compound(const Environment& environment, const nfs::Call& rpc_call, rpc::Reply& rpc_reply)
       : env(environment),
         ns(environment.ns),
-        access(static_cast<nfs::ExportAccess&>(rpc_call.scope)),
+        access(rpc_call.scope),
         ctx(access.context()),
         call(rpc_call),
         in(rpc_call.header.arguments),
@@ -86,7 +86,7 @@ class Compound {
   core::Namespace& ns;
   nfs::ExportAccess& access;
   core::OpContext& ctx;  // valid once there is a current filehandle that is not the pseudo root
-  const rpc::Call& call;
+  const nfs::Call& call;
   rpc::XdrReader in;
   rpc::XdrWriter& out;
   rpc::Reply& reply;
@@ -129,8 +129,8 @@ class Compound {
   // Makes `handle` current, under the rules of its export: sets `ctx`. kBadHandle, kStale, kAccess, kWrongSec. The last
   // waits for an operation that says it itself or tells what is right, if one comes next (RFC 8881 2.6.3.1.1).
   Nfs4Status set_current(const Handle& handle);
-  // Tells audit that the export does not take the operation that is being run (nfs::ExportAccess::tell_refused).
-  void tell_refused(const core::Export& by) const;
+  // Tells audit that the export does not take the operation that is being run (nfs::ExportAccess::report_refused).
+  void report_refused(const core::Export& by) const;
   // Another file of the export of the current filehandle. As with set_current, the current stateid is forgotten.
   void set_current_file(const core::Attributes& attr);
   void set_current_stateid(const Stateid& stateid) {

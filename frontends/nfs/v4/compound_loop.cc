@@ -38,7 +38,7 @@ Nfs4Status check_place(const OperationEntry& entry, std::uint32_t minor, std::ui
 
 }  // namespace
 
-rpc::Outcome run_compound(const Environment& environment, const rpc::Call& call, rpc::Reply& reply) {
+rpc::Outcome run_compound(const Environment& environment, const nfs::Call& call, rpc::Reply& reply) {
   Compound c(environment, call, reply);
   const auto tag = c.in.opaque(kTagBytesMax);
   c.minor = c.in.u32();
@@ -87,7 +87,7 @@ rpc::Outcome run_compound(const Environment& environment, const rpc::Call& call,
         status = entry->run != nullptr ? entry->run(c) : Nfs4Status::kNotSupp;
       }
     }
-    if (status == Nfs4Status::kWrongSec) c.tell_refused(c.access.entered());
+    if (status == Nfs4Status::kWrongSec) c.report_refused(c.access.entered());
     if (status != Nfs4Status::kOk && !c.error_body) {
       c.out.truncate(status_at + 4);
       c.reply.slices.clear();

@@ -17,38 +17,46 @@ void encode_no_permissions(rpc::XdrWriter& out) {
 
 }  // namespace
 
-Delegated grant_delegation(Compound& c, const core::FileRef& file, std::uint64_t change, std::uint32_t type,
-                           Reclaimed reclaimed) {
-  if (type == kDelegationNone) return {.why = NoDelegation::kNotWanted};
+core::LeaseRequest lease_request(Compound& c, const DelegationRequest& wanted) {
+  core::LeaseRequest lease{.bits = core::kLeaseNone, .kind = core::LeaseKind::kDelegation};
+  if (wanted.type == kDelegationNone) return lease;
+  if (wanted.reclaimed == Reclaimed::kNo && !c.client->recalls.channel_up()) return lease;
+  lease.bits = core::kReadCaching | (wanted.type == kDelegationWrite ? core::kWriteCaching : 0u);
+  return lease;
+}
+
+Delegated keep_delegation(Compound& c, const core::FileRef& file, std::uint64_t change, const DelegationRequest& wanted,
+                          const std::optional<core::GrantedLease>& lease) {
+  if (wanted.type == kDelegationNone) return {.why = wanted.why};
   Client& client = *c.client;
-  const bool recalled = reclaimed == Reclaimed::kYes && client.recalls.all_lost();
-  if (reclaimed == Reclaimed::kNo && !client.recalls.channel_up()) return {};
-  const core::LeaseKind kind = type == kDelegationWrite ? core::LeaseKind::kWrite : core::LeaseKind::kRead;
+  const bool writes = wanted.type == kDelegationWrite;
+  const bool recalled = wanted.reclaimed == Reclaimed::kYes && client.recalls.all_lost();
+  if (!lease && wanted.reclaimed == Reclaimed::kNo && !client.recalls.channel_up()) return {};
   const std::lock_guard lock(client.mutex);
-  if (client.gone || !client.remembered || !has_room_for_state(c)) return {};
-  if (const auto held = client.delegations.find(static_cast<std::uint64_t>(file.id));
-      held != client.delegations.end()) {
-    if (held->second->lease_kind == kind) return {};
-    return {.why = kind == core::LeaseKind::kWrite ? NoDelegation::kNotSuppUpgrade : NoDelegation::kNotSuppDowngrade};
-  }
-  const auto lease = c.env.state.grant_lease(file.id, c.holder, kind);
-  if (!lease) {
+  if (client.gone || !client.remembered || !has_room_for_state(c)) {
+    if (!lease) return {};
+    c.env.state.return_lease(lease->id);
     client.recalls.returned(file.id);
-    return {.why = NoDelegation::kContention};
+    return {};
+  }
+  if (!lease) {
+    const auto held = client.delegations.find(static_cast<std::uint64_t>(file.id));
+    if (held == client.delegations.end()) return {.why = NoDelegation::kContention};
+    if (held->second->writes == writes) return {};
+    return {.why = writes ? NoDelegation::kNotSuppUpgrade : NoDelegation::kNotSuppDowngrade};
   }
   const StateRef delegation = add_state(client, StateKind::kDelegation, file, {}, nullptr);
-  delegation->lease = *lease;
-  delegation->lease_kind = kind;
+  delegation->lease = lease->id;
+  delegation->writes = writes;
   const core::HandleBytes handle = c.env.handles.encode(file);
   client.recalls.granted(file.id, stateid_of(client, *delegation), handle);
-  if (kind == core::LeaseKind::kWrite)
-    client.delegated_writes->add(c.client, file, stateid_of(client, *delegation), handle, change);
+  if (writes) client.delegated_writes->add(c.client, file, stateid_of(client, *delegation), handle, change);
   return {.delegation = delegation, .recalled = recalled};
 }
 
 void encode_delegation(Compound& c, const Delegated& delegated, bool explain) {
   if (delegated.delegation != nullptr) {
-    const bool writes = delegated.delegation->lease_kind == core::LeaseKind::kWrite;
+    const bool writes = delegated.delegation->writes;
     c.out.u32(writes ? kDelegationWrite : kDelegationRead);
     write_stateid(c.out, stateid_of(*c.client, *delegated.delegation));
     c.out.boolean(delegated.recalled);

@@ -7,7 +7,7 @@ namespace stoa::nfs4 {
 
 // open_delegation_type4
 enum : std::uint32_t { kDelegationNone = 0, kDelegationRead = 1, kDelegationWrite = 2, kDelegationNoneExt = 3 };
-// The wish in share_access and wda_want
+// The wanted in share_access and wda_want
 enum : std::uint32_t {
   kWantMask = 0xff00,
   kWantRead = 0x100,
@@ -32,11 +32,18 @@ struct Delegated {
   NoDelegation why = NoDelegation::kResource;
 };
 
-// `change`: of the file. `reclaimed`: it was held before a restart, and is given also while the client cannot be
-// called.
+// What was held before a restart is given also while the client cannot be called.
 enum class Reclaimed : bool { kNo, kYes };
-Delegated grant_delegation(Compound& c, const core::FileRef& file, std::uint64_t change, std::uint32_t type,
-                           Reclaimed reclaimed);
+struct DelegationRequest {
+  std::uint32_t type = kDelegationNone;
+  Reclaimed reclaimed = Reclaimed::kNo;
+  NoDelegation why = NoDelegation::kResource;  // where there is none
+};
+// The same as the core is asked for it. None: there is none, or the client cannot be called.
+core::LeaseRequest lease_request(Compound& c, const DelegationRequest& wanted);
+// Gives the client the lease that the core has granted, or says why there is none. `change`: of the file.
+Delegated keep_delegation(Compound& c, const core::FileRef& file, std::uint64_t change, const DelegationRequest& wanted,
+                          const std::optional<core::GrantedLease>& lease);
 // open_delegation4. `explain`: where there is none, say why; not in minor version 0.
 void encode_delegation(Compound& c, const Delegated& delegated, bool explain);
 

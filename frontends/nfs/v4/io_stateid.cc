@@ -35,7 +35,7 @@ Nfs4Status check_io_stateid(Compound& c, const Stateid& given, core::FileId file
     if (state.kind == StateKind::kDelegation) {
       // What its own opens deny each other, the client sees to by itself (10.4).
       if (c.env.state.lease_revoked(state.lease)) return Nfs4Status::kDelegRevoked;
-      return write && state.lease_kind != core::LeaseKind::kWrite ? Nfs4Status::kOpenMode : Nfs4Status::kOk;
+      return write && !state.writes ? Nfs4Status::kOpenMode : Nfs4Status::kOk;
     }
     const StateRecord& open = state.kind == StateKind::kLock ? *state.base : state;
     if (!is_confirmed(open)) return Nfs4Status::kBadStateId;

@@ -152,7 +152,7 @@ void Offloads::copy_piece(Job& job, std::uint64_t done, std::uint64_t& copied, s
   piece.from_offset += done;
   piece.to_offset += done;
   piece.length = std::min(left, kPieceBytes);
-  job.copy.ctx.deadline = std::chrono::steady_clock::now() + kPieceTime;
+  job.copy.ctx.deadline = Deadline::in(kPieceTime);
   job.copy.ctx.lease_patience = kLeasePatience;
   const auto reply = ns_.copy_range(job.copy.ctx, piece);
   if (reply) {

@@ -1,5 +1,4 @@
-// LOCK (RFC 8881 18.10), LOCKT (18.11), LOCKU (18.12), and the CB_NOTIFY_LOCK (20.11) of who was refused
-#include "base/crc32c.h"
+// LOCK (RFC 8881 18.10), LOCKT (18.11), LOCKU (18.12)
 #include "frontends/nfs/v4/caller.h"
 #include "frontends/nfs/v4/client_table.h"
 #include "frontends/nfs/v4/operations_state.h"
@@ -28,9 +27,8 @@ bool is_range(std::uint64_t offset, std::uint64_t length) {
   return length != 0 && (length == core::LockRange::kToEnd || length <= ~std::uint64_t{0} - offset);
 }
 
-// In the table of all protocols, the owner carries its client, for LOCK4denied.
 std::string name_in_table(std::uint64_t client, std::string_view owner) {
-  std::string name(8, '\0');
+  std::string name(kOwnerClientBytes, '\0');
   rpc::store_be32(reinterpret_cast<std::byte*>(name.data()), static_cast<std::uint32_t>(client >> 32));
   rpc::store_be32(reinterpret_cast<std::byte*>(name.data()) + 4, static_cast<std::uint32_t>(client));
   return name.append(owner);
@@ -44,9 +42,9 @@ Nfs4Status denied(Compound& c, const core::HeldLock& held) {
   std::string_view owner = held.owner.name;
   std::uint64_t client = 0;  // an owner of another protocol
   const auto* bytes = reinterpret_cast<const std::byte*>(owner.data());
-  if (owner.size() >= 8 && rpc::load_be32(bytes) == c.env.clients.boot()) {
+  if (owner.size() >= kOwnerClientBytes && rpc::load_be32(bytes) == c.env.clients.boot()) {
     client = std::uint64_t{rpc::load_be32(bytes)} << 32 | rpc::load_be32(bytes + 4);
-    owner.remove_prefix(8);
+    owner.remove_prefix(kOwnerClientBytes);
   }
   c.out.u64(client);
   c.out.string(owner);
@@ -80,32 +78,10 @@ Nfs4Status check_lock_grace(Compound& c, bool reclaim) {
   return c.env.state.in_grace() ? Nfs4Status::kGrace : Nfs4Status::kOk;
 }
 
-Callback lock_notice(const Client& client, const core::HandleCodec& handles, const core::FileRef& file,
-                     std::string_view owner) {
-  constexpr std::uint32_t kCbNotifyLock = 13;
-  rpc::ReplyBuffer buffer;
-  rpc::XdrWriter out(buffer);
-  out.opaque(handles.encode(file));
-  out.u64(client.id);
-  out.string(owner);
-  const auto bytes = buffer.bytes();
-  Callback callback{.operation = kCbNotifyLock, .arguments = {bytes.begin(), bytes.end()}};
-  // Not a stateid, a new lock-owner has none: what tells it apart from the client's other calls.
-  const auto id = static_cast<std::uint64_t>(file.id);
-  std::byte* const about = callback.about.other.data();
-  rpc::store_be32(about, static_cast<std::uint32_t>(id >> 32));
-  rpc::store_be32(about + 4, static_cast<std::uint32_t>(id));
-  rpc::store_be32(about + 8, crc32c(std::as_bytes(std::span(owner))));
-  return callback;
-}
-
-// What calls the client when it is its turn. Null: it cannot be called, and polls. Most locks are free, so the call is
-// made up only when it is needed.
-std::function<void()> call_in_turn(const Compound& c, std::string_view owner) {
-  if (c.minor == 0 || !c.client->recalls.channel_up()) return nullptr;
-  return [weak = std::weak_ptr(c.client), &handles = c.env.handles, file = c.current->ref, name = std::string(owner)] {
-    if (const auto client = weak.lock()) client->recalls.call(lock_notice(*client, handles, file, name));
-  };
+// By which the client is told that it is its turn. Empty: it cannot be called, and polls.
+std::optional<core::HandleBytes> handle_to_call(const Compound& c) {
+  if (c.minor == 0 || !c.client->recalls.channel_up()) return std::nullopt;
+  return c.env.handles.encode(c.current->ref);
 }
 
 }  // namespace
@@ -166,7 +142,7 @@ Nfs4Status op_lock(Compound& c) {
     if ((open->access & (exclusive ? core::kShareWrite : core::kShareRead)) == 0) return Nfs4Status::kOpenMode;
     if (locks == nullptr && !has_room_for_state(c)) return no_room_for_state(c);
     const core::LockRequest wanted{file.id, {c.holder, name_in_table(client.id, owner)}, range, exclusive};
-    const auto held = is_blocking(type) ? c.env.state.lock_in_turn(wanted, call_in_turn(c, owner))
+    const auto held = is_blocking(type) ? c.env.state.lock_in_turn(wanted, handle_to_call(c))
                                         : c.env.state.lock(wanted.file, wanted.owner, range, exclusive);
     if (!held) return to_nfs4_status(held.error().code);
     if (held->has_value()) {

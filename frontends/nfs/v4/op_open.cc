@@ -10,8 +10,6 @@
 namespace stoa::nfs4 {
 namespace {
 
-constexpr int kCreateAttempts = 8;  // while others make and remove the same name
-
 enum class How : std::uint32_t { kUnchecked = 0, kGuarded = 1, kExclusive = 2, kExclusive41 = 3 };
 enum class Claim : std::uint32_t {
   kNull = 0,
@@ -93,212 +91,135 @@ Nfs4Status read_arguments(Compound& c, Arguments& arguments) {
   return in.ok() ? Nfs4Status::kOk : Nfs4Status::kBadXdr;
 }
 
-// What the file is, and what the directory was and is.
-struct Target {
-  core::Attributes attr{};
-  bool created = false;
-  bool truncate = false;
-  core::BeforeAttributes before{};
-  core::Attributes directory{};
-  Bitmap set{};
-};
-
-Nfs4Status find_by_name(Compound& c, core::FileId directory, std::string_view name, Target& target) {
-  const auto found = c.ns.lookup(c.ctx, {.parent = directory, .name = name, .root = c.access.entered().root});
-  if (!found) return to_nfs4_status(found.error().code);
-  target.attr = found->attr;
-  target.directory = found->parent;
-  target.before.change = found->parent.change;
-  return Nfs4Status::kOk;
+bool names_file(const Arguments& arguments) {
+  return arguments.claim == Claim::kNull || arguments.claim == Claim::kDelegateCur;
 }
 
-// Whether one more open of the client could be kept.
-Nfs4Status check_room(Compound& c) {
+Nfs4Status check_arguments(Compound& c, const Arguments& arguments) {
+  if (arguments.access == core::kShareNone || arguments.access > core::kShareBoth ||
+      arguments.deny > core::kShareBoth) {
+    return Nfs4Status::kInval;
+  }
+  if (arguments.create && arguments.claim != Claim::kNull) return Nfs4Status::kInval;
+  const bool named = names_file(arguments);
+  const auto current = c.file(named && !arguments.create ? Nfs4Status::kIsDir : Nfs4Status::kRoFs);
+  if (current.status != Nfs4Status::kOk) return current.status;
+  // Delegations of an earlier incarnation of the client are not kept (10.2.1).
+  if (arguments.claim == Claim::kDelegatePrev || arguments.claim == Claim::kDelegPrevFh) return Nfs4Status::kNotSupp;
+  if (named) {
+    if (const auto status = check_name(arguments.name); status != Nfs4Status::kOk) return status;
+  }
+  if (arguments.attributes.status != Nfs4Status::kOk) return arguments.attributes.status;
+  if (arguments.how == How::kExclusive41 && arguments.attributes.given.exceeds(exclusive_create_attributes(c.minor))) {
+    return Nfs4Status::kInval;
+  }
+  return check_grace(c, arguments.claim == Claim::kPrevious);
+}
+
+Nfs4Status gone_status(const Compound& c) {
+  return c.minor == 0 ? Nfs4Status::kExpired : Nfs4Status::kBadSession;
+}
+
+// Whether the client may have one more open. An OPEN that is refused for want of room leaves no file behind; without
+// room it adds to an open that is there.
+Nfs4Status check_room(Compound& c, const Arguments& arguments, core::FileId current) {
   if (const auto status = be_remembered(c); status != Nfs4Status::kOk) return status;
-  const std::lock_guard lock(c.client->mutex);
-  if (c.client->gone) return c.minor == 0 ? Nfs4Status::kExpired : Nfs4Status::kBadSession;
-  return has_room_for_state(c) ? Nfs4Status::kOk : no_room_for_state(c);
-}
-
-Nfs4Status create(Compound& c, core::FileId directory, const Arguments& arguments, Target& target) {
-  // An OPEN that is refused for want of room leaves no file behind: this one adds to an open that is there, or nothing.
-  if (const auto refused = check_room(c); refused != Nfs4Status::kOk) {
-    if (arguments.how != How::kUnchecked) return refused;
-    const Nfs4Status found = find_by_name(c, directory, arguments.name, target);
-    target.truncate = arguments.attributes.set.size == std::uint64_t{0};
-    return found == Nfs4Status::kNoEnt ? refused : found;
-  }
-  const bool exclusive = arguments.how == How::kExclusive || arguments.how == How::kExclusive41;
-  core::CreateRequest request{.parent = directory,
-                              .name = arguments.name,
-                              .mode = exclusive ? core::CreateMode::kExclusive : core::CreateMode::kGuarded,
-                              .set = arguments.attributes.set,
-                              .verifier = arguments.verifier};
-  for (int attempt = 0; attempt < kCreateAttempts; ++attempt) {
-    const auto made = c.ns.create(c.ctx, request);
-    if (made) {
-      target.attr = made->attr;
-      target.created = made->created;
-      target.before = made->parent_before;
-      target.directory = made->parent;
-      target.set = arguments.attributes.given;
-      return Nfs4Status::kOk;
-    }
-    if (made.error().code != Errc::kExists || arguments.how != How::kUnchecked)
-      return to_nfs4_status(made.error().code);
-    // An existing file is taken as it is; its size is changed only when the open has been granted.
-    const Nfs4Status found = find_by_name(c, directory, arguments.name, target);
-    if (found == Nfs4Status::kNoEnt) continue;
-    target.truncate = arguments.attributes.set.size == std::uint64_t{0};
-    return found;
-  }
-  return Nfs4Status::kDelay;
-}
-
-Nfs4Status check_type(const Compound& c, const core::Attributes& attr) {
-  switch (attr.type) {
-    case core::FileType::kRegular:
-      return Nfs4Status::kOk;
-    case core::FileType::kDirectory:
-      return Nfs4Status::kIsDir;
-    case core::FileType::kSymlink:
-      return Nfs4Status::kSymlink;
-    default:
-      return c.minor == 0 ? Nfs4Status::kSymlink : Nfs4Status::kWrongType;  // RFC 7530 16.16.5
-  }
-}
-
-Nfs4Status check_access(Compound& c, const core::Attributes& attr, std::uint32_t access) {
-  const Status may = c.ns.may_open(
-      c.ctx, {.id = attr.id, .read = (access & core::kShareRead) != 0, .write = (access & core::kShareWrite) != 0});
-  return may ? Nfs4Status::kOk : to_nfs4_status(may.error().code);
-}
-
-// The open in the table of all protocols, and its stateid. An owner has one open of a file: a second OPEN adds to it
-// (9.9).
-struct Taken {
-  Stateid stateid;
-  core::OpenId open = core::kNoOpen;
-  bool fresh = false;  // not added to an open that was there
-  struct Before {      // of the open that it was added to
-    std::uint32_t seqid, access, deny, combinations;
-  } before{};
-};
-
-Nfs4Status add_to_open(Compound& c, const Arguments& arguments, StateRecord& open, Taken& taken) {
-  // The owner's own open is no exception (9.7; RFC 7530 9.9).
-  if ((arguments.access & open.deny) != 0 || (arguments.deny & open.access) != 0) return Nfs4Status::kShareDenied;
-  const std::uint32_t access = open.access | arguments.access, deny = open.deny | arguments.deny;
-  if (access != open.access || deny != open.deny) {
-    const Status changed = c.env.state.change_open(open.open, access, deny);
-    if (!changed) return to_nfs4_status(changed.error().code);
-  }
-  const Taken::Before before{open.seqid, open.access, open.deny, open.combinations};
-  open.access = access;
-  open.deny = deny;
-  open.combinations |= 1u << (arguments.access * 4 + arguments.deny);
-  if (++open.seqid == 0) open.seqid = 1;
-  taken = {stateid_of(*c.client, open), open.open, false, before};
-  return Nfs4Status::kOk;
-}
-
-constexpr core::OpenId kNotOpened{};
-
-// What the client's state says. Nothing: the file is to be opened in the table first. `opened`: it was; taken out when
-// it is kept. `created`: there was room when the file was made, and others that came at the same time do not take it
-// away.
-std::optional<Nfs4Status> keep_open(Compound& c, const Arguments& arguments, const core::FileRef& file, bool created,
-                                    core::OpenId& opened, Taken& taken) {
-  Client& client = *c.client;
-  for (;;) {
-    if (const auto status = be_remembered(c); status != Nfs4Status::kOk) return status;
-    const std::lock_guard lock(client.mutex);
-    if (client.gone) return c.minor == 0 ? Nfs4Status::kExpired : Nfs4Status::kBadSession;
-    if (!client.remembered.load(std::memory_order_acquire)) continue;
-    const auto known = client.opens.find({std::string(arguments.owner), file.id});
-    if (known != client.opens.end()) return add_to_open(c, arguments, *known->second, taken);
-    if (!created && !has_room_for_state(c)) return no_room_for_state(c);
-    if (opened == kNotOpened) return std::nullopt;
-    const StateRef open = add_state(client, StateKind::kOpen, file, std::string(arguments.owner), owner_in_turn(c));
-    open->open = std::exchange(opened, kNotOpened);
-    open->access = arguments.access;
-    open->deny = arguments.deny;
-    open->combinations = 1u << (arguments.access * 4 + arguments.deny);
-    taken = {stateid_of(client, *open), open->open, true, {}};
-    return Nfs4Status::kOk;
-  }
-}
-
-bool has_open(Client& client, std::string_view owner, core::FileId file) {
-  const std::lock_guard lock(client.mutex);
-  return client.opens.contains({std::string(owner), file});
-}
-
-Nfs4Status take_open(Compound& c, const Arguments& arguments, const core::FileRef& file, bool created, Taken& taken) {
-  core::StateTable& table = c.env.state;
-  core::OpenId opened = kNotOpened;
-  Nfs4Status status{};
-  for (bool again = false;;) {
-    if (const auto kept = keep_open(c, arguments, file, created, opened, taken)) {
-      status = *kept;
-    } else {
-      // The store may be read: without the client's mutex.
-      const auto fresh = table.open({file.id, c.holder, arguments.access, arguments.deny});
-      if (fresh) {
-        opened = *fresh;
-        continue;
-      }
-      status = to_nfs4_status(fresh.error().code);
-      // Another OPEN of the owner was quicker: this one adds to it.
-      if (status == Nfs4Status::kShareDenied && has_open(*c.client, arguments.owner, file.id)) continue;
-    }
-    if (again || status != Nfs4Status::kShareDenied || !c.env.clients.end_expired(file.id)) break;
-    again = true;
-  }
-  if (opened != kNotOpened) table.close(opened);
-  return status == Nfs4Status::kShareDenied && arguments.claim == Claim::kPrevious ? Nfs4Status::kReclaimConflict
-                                                                                   : status;
-}
-
-// The OPEN failed after all: its client never hears of the open, or of what was added to it. Not when another OPEN of
-// the same owner has come behind it and was answered.
-void undo_open(Compound& c, const Taken& taken) {
-  Client& client = *c.client;
-  core::OpenId open{};
   {
-    const std::lock_guard lock(client.mutex);
-    const FoundState found = find_state(client, taken.stateid);
-    if (found.status != Nfs4Status::kOk) return;
-    open = found.state->open;
-    if (!taken.fresh) {
-      StateRecord& state = *found.state;
-      if (!c.env.state.change_open(open, taken.before.access, taken.before.deny)) return;
-      state.seqid = taken.before.seqid;
-      state.access = taken.before.access;
-      state.deny = taken.before.deny;
-      state.combinations = taken.before.combinations;
-      return;
-    }
-    forget_state(client, found.state);
+    const std::lock_guard lock(c.client->mutex);
+    if (c.client->gone) return gone_status(c);
+    if (has_room_for_state(c)) return Nfs4Status::kOk;
   }
-  c.env.state.close(open);
+  core::FileId file = current;
+  if (names_file(arguments)) {
+    const auto found = c.ns.lookup(c.ctx, {.parent = current, .name = arguments.name});
+    const bool makes = !found && found.error().code == Errc::kNotFound && arguments.create;
+    if (!found) return makes ? no_room_for_state(c) : to_nfs4_status(found.error().code);
+    file = found->attr.id;
+  }
+  const std::lock_guard lock(c.client->mutex);
+  const bool adds = c.client->opens.contains({std::string(arguments.owner), file});
+  return adds ? Nfs4Status::kOk : no_room_for_state(c);
 }
 
-// A delegation where it is of use and can be recalled (10.4): for reading to whoever opens for reading, for writing to
-// those who ask for it, because it makes every other protocol wait for this client.
-Delegated take_delegation(Compound& c, const Arguments& arguments, const core::FileRef& file, std::uint64_t change) {
+core::OpenDisposition disposition_of(const Arguments& arguments) {
+  if (!arguments.create) return core::OpenDisposition::kOpen;
+  switch (arguments.how) {
+    case How::kGuarded:
+      return core::OpenDisposition::kCreate;
+    case How::kExclusive:
+    case How::kExclusive41:
+      return core::OpenDisposition::kCreateExclusive;
+    case How::kUnchecked:
+      break;
+  }
+  // An existing file is taken as it is, but for this size (18.16.3).
+  const bool cuts = arguments.attributes.set.size == std::uint64_t{0};
+  return cuts ? core::OpenDisposition::kOverwriteOrCreate : core::OpenDisposition::kOpenOrCreate;
+}
+
+// A delegation where it is of use and can be recalled (10.4): for reading to a client that opens for reading, for
+// writing to one that asks for it, because it makes every other client wait for this one.
+DelegationRequest delegation_request(Compound& c, const Arguments& arguments) {
   // What was held before the restart is had back also while the client cannot be called (10.2.1).
-  if (arguments.claim == Claim::kPrevious)
-    return grant_delegation(c, file, change, arguments.held_delegation, Reclaimed::kYes);
+  if (arguments.claim == Claim::kPrevious) {
+    return {.type = arguments.held_delegation, .reclaimed = Reclaimed::kYes, .why = NoDelegation::kNotWanted};
+  }
   const std::uint32_t wanted = arguments.wants & kWantMask;
   if (wanted == kWantNone) return {.why = NoDelegation::kNotWanted};
   if (wanted == kWantCancel) return {.why = NoDelegation::kCancelled};
   const bool writes = (arguments.access & core::kShareWrite) != 0;
-  if (writes && wanted != kWantWrite && wanted != kWantAny) return {.why = NoDelegation::kResource};
+  if (writes && wanted != kWantWrite && wanted != kWantAny) return {};
   // RFC 7530 9.1.11: not with an open that may turn out to be an old one.
   const OwnerRef owner = owner_in_turn(c);
-  if (owner != nullptr && !owner->confirmed) return {.why = NoDelegation::kResource};
-  return grant_delegation(c, file, change, writes ? kDelegationWrite : kDelegationRead, Reclaimed::kNo);
+  if (owner != nullptr && !owner->confirmed) return {};
+  return {.type = writes ? kDelegationWrite : kDelegationRead};
+}
+
+Nfs4Status refusal(Compound& c, const Arguments& arguments, const Error& error) {
+  switch (error.code) {
+    case Errc::kShareConflict:
+      return arguments.claim == Claim::kPrevious ? Nfs4Status::kReclaimConflict : Nfs4Status::kShareDenied;
+    case Errc::kLocked:
+      return Nfs4Status::kShareDenied;  // a lock that binds everybody: OPEN has no LOCKED
+    case Errc::kWrongType: {
+      const auto now = c.ns.getattr(c.ctx, {.id = core::FileId{error.subject}});
+      const bool symlink = now && now->attr.type == core::FileType::kSymlink;
+      return symlink || c.minor == 0 ? Nfs4Status::kSymlink : Nfs4Status::kWrongType;  // RFC 7530 16.16.5
+    }
+    default:
+      return to_nfs4_status(error.code);
+  }
+}
+
+// The open as the client knows it: an owner has one of a file, and a second OPEN adds to it (9.9).
+Nfs4Status keep_open(Compound& c, const Arguments& arguments, const core::FileRef& file, core::OpenId opened,
+                     Stateid& stateid) {
+  Client& client = *c.client;
+  const std::uint32_t combination = 1u << (arguments.access * 4 + arguments.deny);
+  for (;;) {
+    if (const auto status = be_remembered(c); status != Nfs4Status::kOk) return status;
+    const std::lock_guard lock(client.mutex);
+    if (client.gone) return gone_status(c);
+    if (!client.remembered.load(std::memory_order_acquire)) continue;
+    const auto known = client.opens.find({std::string(arguments.owner), file.id});
+    if (known == client.opens.end()) {
+      const StateRef open = add_state(client, StateKind::kOpen, file, std::string(arguments.owner), owner_in_turn(c));
+      open->open = opened;
+      open->access = arguments.access;
+      open->deny = arguments.deny;
+      open->combinations = combination;
+      stateid = stateid_of(client, *open);
+      return Nfs4Status::kOk;
+    }
+    StateRecord& open = *known->second;
+    c.env.state.join_opens(open.open, opened);
+    open.access |= arguments.access;
+    open.deny |= arguments.deny;
+    open.combinations |= combination;
+    if (++open.seqid == 0) open.seqid = 1;
+    stateid = stateid_of(client, open);
+    return Nfs4Status::kOk;
+  }
 }
 
 // CLAIM_DELEGATE_CUR, CLAIM_DELEG_CUR_FH: opens that the client has made by itself under its delegation (10.4.1).
@@ -327,6 +248,41 @@ std::uint32_t result_flags(Compound& c, Claim claim) {
   return owner->confirmed ? std::uint32_t{kResultLockTypePosix} : kResultLockTypePosix | kResultConfirm;
 }
 
+// In the table of all protocols first, then with the client.
+Nfs4Status take_open(Compound& c, const Arguments& arguments, core::FileId current, const DelegationRequest& wanted,
+                     core::OpenReply& opened, Stateid& stateid) {
+  const bool named = names_file(arguments);
+  const core::OpenRequest request{.id = named ? core::kNoFile : current,
+                                  .parent = named ? current : core::kNoFile,
+                                  .name = arguments.name,
+                                  .disposition = disposition_of(arguments),
+                                  .access = arguments.access,
+                                  .deny = arguments.deny,
+                                  .reclaim = arguments.claim == Claim::kPrevious,
+                                  .lease = lease_request(c, wanted),
+                                  .set = arguments.attributes.set,
+                                  .verifier = arguments.verifier};
+  auto reply = c.ns.open(c.ctx, request);
+  // What a client had that is only not forgotten yet does not keep others out.
+  if (!reply && reply.error().code == Errc::kShareConflict &&
+      c.env.clients.end_expired(core::FileId{reply.error().subject})) {
+    reply = c.ns.open(c.ctx, request);
+  }
+  if (!reply) return refusal(c, arguments, reply.error());
+  opened = *reply;
+  const core::FileRef file{opened.attr.id, opened.attr.generation, c.access.entered().id};
+  Nfs4Status status = Nfs4Status::kOk;
+  if (arguments.claim == Claim::kDelegateCur || arguments.claim == Claim::kDelegCurFh) {
+    status = check_delegation(c, arguments, file.id);
+  }
+  if (status == Nfs4Status::kOk) status = keep_open(c, arguments, file, opened.open, stateid);
+  if (status != Nfs4Status::kOk) {
+    if (opened.lease) c.env.state.return_lease(opened.lease->id);
+    c.env.state.close(opened.open);
+  }
+  return status;
+}
+
 }  // namespace
 
 Nfs4Status op_open(Compound& c) {
@@ -334,77 +290,32 @@ Nfs4Status op_open(Compound& c) {
   if (const auto status = read_arguments(c, arguments); status != Nfs4Status::kOk) return status;
   if (!c.current) return Nfs4Status::kNoFileHandle;
   if (const auto answer = take_turn(c, arguments.client, arguments.owner, arguments.seqid)) return *answer;
-  if (arguments.access == core::kShareNone || arguments.access > core::kShareBoth ||
-      arguments.deny > core::kShareBoth) {
-    return Nfs4Status::kInval;
-  }
-  if (arguments.create && arguments.claim != Claim::kNull) return Nfs4Status::kInval;
-  const bool by_name = arguments.claim == Claim::kNull || arguments.claim == Claim::kDelegateCur;
-  const auto current = c.file(by_name && !arguments.create ? Nfs4Status::kIsDir : Nfs4Status::kRoFs);
-  if (current.status != Nfs4Status::kOk) return current.status;
-  // Delegations of an earlier incarnation of the client are not kept (10.2.1).
-  if (arguments.claim == Claim::kDelegatePrev || arguments.claim == Claim::kDelegPrevFh) return Nfs4Status::kNotSupp;
-  if (by_name) {
-    if (const auto status = check_name(arguments.name); status != Nfs4Status::kOk) return status;
-  }
-  if (arguments.attributes.status != Nfs4Status::kOk) return arguments.attributes.status;
-  if (arguments.how == How::kExclusive41 && arguments.attributes.given.exceeds(exclusive_create_attributes(c.minor))) {
-    return Nfs4Status::kInval;
-  }
-  if (const auto status = check_grace(c, arguments.claim == Claim::kPrevious); status != Nfs4Status::kOk) return status;
+  if (const auto status = check_arguments(c, arguments); status != Nfs4Status::kOk) return status;
+  const core::FileId current = c.file(Nfs4Status::kIsDir).id;
+  if (const auto status = check_room(c, arguments, current); status != Nfs4Status::kOk) return status;
 
-  Target target;
-  Nfs4Status status = Nfs4Status::kOk;
-  if (arguments.create) {
-    status = create(c, current.id, arguments, target);
-  } else if (by_name) {
-    status = find_by_name(c, current.id, arguments.name, target);
+  const DelegationRequest wanted = delegation_request(c, arguments);
+  core::OpenReply opened;
+  Stateid stateid{};
+  if (const auto status = take_open(c, arguments, current, wanted, opened, stateid); status != Nfs4Status::kOk) {
+    return status;
+  }
+  const core::FileRef file{opened.attr.id, opened.attr.generation, c.access.entered().id};
+  const Delegated delegated = keep_delegation(c, file, opened.attr.change, wanted, opened.lease);
+  c.set_current_file(opened.attr);
+  c.set_current_stateid(stateid);
+
+  write_stateid(c.out, stateid);
+  if (names_file(arguments)) {
+    c.change_info(opened.parent_before, opened.parent);
   } else {
-    const auto found = c.ns.getattr(c.ctx, {.id = current.id});
-    if (!found) return to_nfs4_status(found.error().code);
-    target.attr = found->attr;
-  }
-  if (status != Nfs4Status::kOk) return status;
-  if (status = check_type(c, target.attr); status != Nfs4Status::kOk) return status;
-  // Who makes a file may use it whatever its mode; a reclaim was allowed when the open was.
-  if (!target.created && arguments.claim != Claim::kPrevious) {
-    if (status = check_access(c, target.attr, arguments.access); status != Nfs4Status::kOk) return status;
-  }
-
-  const core::FileRef file{target.attr.id, target.attr.generation, c.access.entered().id};
-  if (arguments.claim == Claim::kDelegateCur || arguments.claim == Claim::kDelegCurFh) {
-    if (status = check_delegation(c, arguments, file.id); status != Nfs4Status::kOk) return status;
-  }
-  Taken taken;
-  if (status = take_open(c, arguments, file, target.created, taken); status != Nfs4Status::kOk) return status;
-  if (target.truncate) {
-    // To cut it is to write, whatever access this open asked for.
-    if (const Status may = c.env.state.check_denied(file.id, taken.open, core::kShareWrite); !may) {
-      undo_open(c, taken);
-      return to_nfs4_status(may.error().code);
-    }
-    const auto cut = c.ns.setattr(c.ctx, {.id = file.id, .set = {.size = 0}});
-    if (!cut) {
-      undo_open(c, taken);
-      // A lock that binds everybody: OPEN has no LOCKED.
-      return cut.error().code == Errc::kLocked ? Nfs4Status::kShareDenied : to_nfs4_status(cut.error().code);
-    }
-    target.attr = cut->attr;
-    target.set.add(Attr::kSize);
-  }
-  const Delegated delegated = take_delegation(c, arguments, file, target.attr.change);
-  c.set_current_file(target.attr);
-  c.set_current_stateid(taken.stateid);
-
-  write_stateid(c.out, taken.stateid);
-  if (by_name) {
-    c.change_info(target.before, target.directory);
-  } else {
-    c.change_info({.change = target.attr.change}, target.attr);
+    c.change_info({.change = opened.attr.change}, opened.attr);
   }
   c.out.u32(result_flags(c, arguments.claim));
-  target.set.encode(c.out);
-  // Who says nothing of what he wants is told no reasons.
+  Bitmap set = opened.created ? arguments.attributes.given : Bitmap{};
+  if (opened.truncated) set.add(Attr::kSize);
+  set.encode(c.out);
+  // A client that says nothing of what it wants is told no reasons.
   encode_delegation(c, delegated, (arguments.wants & kWantMask) != 0);
   return Nfs4Status::kOk;
 }

@@ -56,7 +56,11 @@ Nfs4Status op_want_delegation(Compound& c) {
   if (const auto status = check_file(c, current.id, type == kDelegationWrite, file, change); status != Nfs4Status::kOk)
     return status;
   if (const auto status = be_remembered(c); status != Nfs4Status::kOk) return status;
-  encode_delegation(c, grant_delegation(c, file, change, type, reclaimed ? Reclaimed::kYes : Reclaimed::kNo), true);
+  const DelegationRequest wanted{.type = type, .reclaimed = reclaimed ? Reclaimed::kYes : Reclaimed::kNo};
+  const core::LeaseRequest lease = lease_request(c, wanted);
+  std::optional<core::GrantedLease> granted;
+  if (lease.bits != core::kLeaseNone) granted = c.env.state.grant_lease(file.id, {c.holder, {}}, lease);
+  encode_delegation(c, keep_delegation(c, file, change, wanted, granted), true);
   return Nfs4Status::kOk;
 }
 

@@ -1,11 +1,11 @@
 // RFC 8881 18.32
 #include <algorithm>
 
-#include "frontends/nfs/rpc/record_pool.h"
 #include "frontends/nfs/v4/io_price.h"
 #include "frontends/nfs/v4/object_type.h"
 #include "frontends/nfs/v4/operations.h"
 #include "frontends/nfs/v4/stable_how.h"
+#include "frontends/wire/record_pool.h"
 
 namespace stoa::nfs4 {
 

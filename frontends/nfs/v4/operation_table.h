@@ -1,4 +1,4 @@
-// Every operation by its number: what COMPOUND calls, and what may stand where.
+// Every operation by its number: what COMPOUND calls, what may stand where, and what is known of it before it is run.
 #pragma once
 
 #include <span>
@@ -16,17 +16,67 @@ enum class Place : std::uint8_t {
   kMinor0,  // dropped by minor version 1: kNotSupp from there on (RFC 8881 17)
 };
 
+// How the arguments of an operation are laid out, for what steps over them: so many bytes, and what follows them.
+struct Arguments {
+  enum class Tail : std::uint8_t {
+    kUnknown,  // nothing steps over these arguments
+    kNone,
+    kOpaque,
+    kHandle,  // an opaque of at most kHandleBytesMax
+    kWords,   // a count and as many words
+  };
+  std::uint8_t bytes = 0;
+  Tail tail = Tail::kUnknown;
+
+  // False, and nothing was read: they are not known. What is too short makes the reader fail.
+  bool skip(rpc::XdrReader& in) const;
+};
+
+// Which thread runs a COMPOUND is decided by its first operation that costs something.
+enum class Cost : std::uint8_t {
+  kNone,
+  kMemory,  // rpc::CostClass has these
+  kData,
+  kSync,
+  kChange,
+  kRead,   // by the size of a READ
+  kWrite,  // by the stability of a WRITE
+  kOpen,   // by whether an OPEN may make the file
+};
+
+// What an operation pays, as far as that is known before it is run.
+enum class Pays : std::uint8_t {
+  kNothing,
+  kLooks,      // at names or attributes, or changes them
+  kGivesBack,  // what others may be waiting for: never held up for its metadata
+  kRead,
+  kWrite,
+  kUnforeseen,  // as kLooks; of what follows it nothing is known
+};
+
+// Before a COMPOUND is run. What is not said is the careful answer.
+struct Foreseen {
+  Arguments arguments{};
+  bool idempotent = false;  // in minor version 0: running it twice does what running it once does
+  Cost cost = Cost::kChange;
+  Pays pays = Pays::kUnforeseen;
+  bool moves = false;  // to another current filehandle
+};
+
 struct OperationEntry {
   std::uint32_t number = 0;
   std::string_view name{};
   std::uint32_t minor_low = 0, minor_high = 2;
   Nfs4Status (*run)(Compound&) = nullptr;  // null: known, and answered with kNotSupp
   Place place = Place::kInSession;
+  Foreseen foreseen{};
 };
 
 inline constexpr std::uint32_t kOpIllegal = 10044;
 
 // Null: no operation of this minor version has the number (kOpIllegal).
 const OperationEntry* find_operation(std::uint32_t number, std::uint32_t minor);
+// Of any minor version, and of any number.
+const Foreseen& foresee(std::uint32_t number);
 
 }  // namespace stoa::nfs4

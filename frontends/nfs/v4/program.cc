@@ -26,22 +26,22 @@ std::span<const rpc::Procedure> Nfs4Program::procedures() const {
   return kProcedures;
 }
 
-rpc::Weight Nfs4Program::weigh(const rpc::CallHeader& header) const {
-  return header.procedure == kNull ? rpc::Weight::kMemory : weigh_compound(header);
+rpc::CostClass Nfs4Program::cost_class(const rpc::CallHeader& header) const {
+  return header.procedure == kNull ? rpc::CostClass::kMemory : cost_class_of(header);
 }
 
 bool Nfs4Program::idempotent(const rpc::CallHeader& header) const {
   return header.procedure == kNull || is_idempotent_compound(header);
 }
 
-void Nfs4Program::charge(const rpc::Call& call, rpc::Charge& charge) {
+void Nfs4Program::charge(const nfs::Call& call, rpc::Charge& charge) {
   if (call.header.procedure == kNull) return;
   const CompoundPrice compound = price_compound(call.header);
   if (compound.price.free() || compound.handle.empty()) return;
   const auto ref = environment_.handles.decode(compound.handle);
   if (!ref) return;
   charge.price = compound.price;
-  static_cast<nfs::ExportAccess&>(call.scope).find_flows(call, *ref, environment_.ns, charge.path);
+  call.scope.find_flows(call, *ref, environment_.ns, charge.path);
 }
 
 // The first operation was not begun, so neither a slot nor the seqid of an owner is used up (RFC 8881 15.1.1.3).
@@ -57,7 +57,7 @@ void Nfs4Program::encode_busy(const rpc::CallHeader& header, rpc::XdrWriter& out
   out.u32(static_cast<std::uint32_t>(Nfs4Status::kDelay));
 }
 
-rpc::Outcome Nfs4Program::run(const rpc::Call& call, rpc::Reply& reply) {
+rpc::Outcome Nfs4Program::run(const nfs::Call& call, rpc::Reply& reply) {
   if (call.header.procedure == kNull) return {};
   return run_compound(environment_, call, reply);
 }

@@ -13,9 +13,8 @@ inline constexpr std::uint32_t kNfsProgram = 100003;
 inline constexpr std::uint32_t kNfsVersion = 4;
 inline constexpr std::uint32_t kMinorMax = 2;
 
-class Nfs4Program final : public rpc::Program {
+class Nfs4Program final : public nfs::Program {
  public:
-  // Needs calls whose scope is an nfs::ExportAccess.
   Nfs4Program(core::Namespace& ns, core::StateTable& state, const core::HandleCodec& handles, rpc::Dialer& dialer,
               MetricRegistry& metrics, std::function<ClientTable::Clock::time_point()> clock = nullptr,
               const StateidLimits& stateids = {}, std::chrono::seconds lease = std::chrono::seconds(90));
@@ -25,10 +24,10 @@ class Nfs4Program final : public rpc::Program {
   std::uint32_t version_low() const override { return kNfsVersion; }
   std::uint32_t version_high() const override { return kNfsVersion; }
   std::span<const rpc::Procedure> procedures() const override;
-  rpc::Weight weigh(const rpc::CallHeader& header) const override;
+  rpc::CostClass cost_class(const rpc::CallHeader& header) const override;
   bool idempotent(const rpc::CallHeader& header) const override;
-  void charge(const rpc::Call& call, rpc::Charge& charge) override;
-  rpc::Outcome run(const rpc::Call& call, rpc::Reply& reply) override;
+  void charge(const nfs::Call& call, rpc::Charge& charge) override;
+  rpc::Outcome run(const nfs::Call& call, rpc::Reply& reply) override;
   void encode_busy(const rpc::CallHeader& header, rpc::XdrWriter& out) override;
   void encode_not_durable(const rpc::CallHeader& header, Errc why, rpc::XdrWriter& out) override;
 
@@ -43,9 +42,9 @@ class Nfs4Program final : public rpc::Program {
 };
 
 // One COMPOUND from its tag to its last result.
-rpc::Outcome run_compound(const Environment& environment, const rpc::Call& call, rpc::Reply& reply);
+rpc::Outcome run_compound(const Environment& environment, const nfs::Call& call, rpc::Reply& reply);
 // What it will cost, as far as a look at its first operations tells.
-rpc::Weight weigh_compound(const rpc::CallHeader& header);
+rpc::CostClass cost_class_of(const rpc::CallHeader& header);
 // Where the data of its WRITE begins in the record; 0: there is none, or it is not to be told from this prefix.
 std::size_t write_payload_offset(std::span<const std::byte> prefix);
 // What it pays, and the handle that tells for which file: the first that is given. I/O of other files, and what comes

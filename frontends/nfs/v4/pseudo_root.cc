@@ -34,7 +34,7 @@ Subject pseudo_root_subject(const core::Attributes& attr) {
 
 ExportRoot enter_export(Compound& c, const core::Export& found) {
   if (const Status entered = c.access.enter(c.call, found); !entered) {
-    c.tell_refused(found);
+    c.report_refused(found);
     return {.status = to_nfs4_status(entered.error().code)};
   }
   c.ctx.holder = c.holder;

@@ -19,7 +19,9 @@ namespace stoa::nfs4 {
 enum class OwnerKind : std::uint8_t { kOpen, kLock };
 
 inline constexpr std::size_t kOwnerBytesMax = 1024;  // NFS4_OPAQUE_LIMIT
-inline constexpr std::size_t kIdleOwnersMax = 256;   // of a client: open-owners without state, kept for their numbers
+// In the table of all protocols the id of its client stands before a lock-owner's name, for LOCK4denied.
+inline constexpr std::size_t kOwnerClientBytes = 8;
+inline constexpr std::size_t kIdleOwnersMax = 256;  // of a client: open-owners without state, kept for their numbers
 
 struct LastRequest {
   std::uint32_t seqid = 0;

@@ -1,40 +1,16 @@
 #include "frontends/s3/http/connections.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <chrono>
-#include <cstring>
+#include <utility>
+
+#include "frontends/http/client_address.h"
 
 namespace stoa::s3 {
 namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
-
-// IPv4 mapped.
-std::array<std::uint8_t, 16> bytes_of(const sockaddr* address) {
-  std::array<std::uint8_t, 16> bytes{};
-  if (address != nullptr && address->sa_family == AF_INET) {
-    bytes[10] = bytes[11] = 0xff;
-    std::memcpy(bytes.data() + 12, &reinterpret_cast<const sockaddr_in*>(address)->sin_addr, 4);
-  } else if (address != nullptr && address->sa_family == AF_INET6) {
-    std::memcpy(bytes.data(), &reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr, 16);
-  }
-  return bytes;
-}
-
-std::string text_of(const sockaddr* address) {
-  char text[INET6_ADDRSTRLEN] = "";
-  if (address != nullptr && (address->sa_family == AF_INET || address->sa_family == AF_INET6)) {
-    const auto bytes = bytes_of(address);
-    in6_addr v6;
-    std::memcpy(&v6, bytes.data(), bytes.size());
-    const bool v4 = IN6_IS_ADDR_V4MAPPED(&v6);
-    ::inet_ntop(v4 ? AF_INET : AF_INET6, bytes.data() + (v4 ? 12 : 0), text, sizeof text);
-  }
-  return text;
-}
 
 }  // namespace
 
@@ -71,7 +47,7 @@ Connections::~Connections() {
 }
 
 bool Connections::make_room(const sockaddr* address) {
-  const Address from = bytes_of(address);
+  const Address from = http::client_address(address).bytes;
   const std::lock_guard lock(mutex_);
   const auto share = by_address_.find(from);
   bool room = true;
@@ -113,8 +89,9 @@ void Connections::leave(const Connection& connection) {
 Connection* Connections::add(int fd, const sockaddr* address) {
   auto* connection = new Connection{};
   connection->fd = fd;
-  connection->address = bytes_of(address);
-  connection->client = text_of(address);
+  http::ClientAddress client = http::client_address(address);
+  connection->address = client.bytes;
+  connection->client = std::move(client.text);
   connection->idle_since_ns.store(steady_now_ns(), std::memory_order_relaxed);
   connection->allow(limits_.idle_timeout_s);
   metrics_.connections().add(1);

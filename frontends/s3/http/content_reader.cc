@@ -7,11 +7,13 @@
 #include <cstring>
 
 #include "base/log.h"
+#include "frontends/s3/core_call.h"
 
 namespace stoa::s3 {
 
 bool ContentReader::refill() {
   const std::uint64_t want = std::min<std::uint64_t>(range_.length - sent_, core::kIoBytesMax);
+  begin_core_call(ctx_);
   auto reply = ns_.read_slices(ctx_, {.id = range_.id, .offset = range_.offset + sent_, .length = want});
   if (!reply || reply->slices.empty() || reply->attr.version() != range_.version) {
     log_warning("s3", "an object could not be sent to its end",

@@ -2,22 +2,18 @@
 // the calls of the core block, and a thread that sleeps in a group commit costs less than suspending and resuming
 // a connection.
 #include <fcntl.h>
-#include <microhttpd.h>
 #include <sys/random.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <condition_variable>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <mutex>
 
 #include "base/assert.h"
 #include "base/log.h"
+#include "frontends/http/daemon.h"
 #include "frontends/s3/http/connections.h"
 #include "frontends/s3/http/content_reader.h"
-#include "frontends/s3/http/listener.h"
 #include "frontends/s3/http/range.h"
 #include "frontends/s3/s3_server.h"
 #include "frontends/s3/server_metrics.h"
@@ -44,16 +40,8 @@ struct Exchange {
   std::vector<std::shared_ptr<const void>> keep;  // what the response reads from
 };
 
-// Versions before TLS 1.2 are deprecated (RFC 8996).
-constexpr const char* kTlsPriorities = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
-
-Result<std::string> read_pem(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text;
-  if (file) text.assign(std::istreambuf_iterator<char>(file), {});
-  if (!file || text.empty()) return fail(Errc::kInvalid, "s3: cannot read " + path + ", or it is empty");
-  return text;
-}
+// Beyond it connections wait in the kernel for us to accept.
+constexpr int kBacklog = 1024;
 
 class Daemon final : public Server {
  public:
@@ -71,23 +59,20 @@ class Daemon final : public Server {
   }
 
   ~Daemon() override {
-    if (daemon_ != nullptr) {
-      stop_listening();
-      close_gates(services_);
-      MHD_stop_daemon(daemon_);
-    }
-    if (listener_.fd >= 0) ::close(listener_.fd);
+    if (daemon_ == nullptr) return;
+    stop_listening();
+    close_gates(services_);
+    daemon_.reset();
   }
 
-  const ServerOptions& options() const { return options_; }
-  // Serves on the listener, which is its own from now on.
-  Status serve(Listener listener);
-  std::uint16_t port() const override { return listener_.port; }
+  Status open();
+  std::uint16_t port() const override { return listener_.port(); }
   std::string url() const override;
   Result<std::unique_ptr<Server>> renew() override;
   bool drain(std::chrono::milliseconds patience) override;
 
  private:
+  Status serve();
   void stop_listening();
   static MHD_Result on_accept(void* self, const sockaddr* address, socklen_t size);
   static void* on_uri(void* self, const char* uri, MHD_Connection* connection);
@@ -113,93 +98,69 @@ class Daemon final : public Server {
   std::atomic<std::uint32_t> requests_{0};
   std::mutex drain_mutex_;
   std::condition_variable drained_;
-  MHD_Daemon* daemon_ = nullptr;
   std::atomic<bool> draining_{false};
-  Listener listener_;  // ours: the library, which would close it, is quiesced before it stops
+  http::Listener listener_;
+  http::Certificate certificate_;
+  std::unique_ptr<http::Daemon> daemon_;  // last: it goes first
 };
 
 Connection* connection_of(MHD_Connection* connection) {
-  const auto* information = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-  return information == nullptr ? nullptr : static_cast<Connection*>(information->socket_context);
+  return http::context_of<Connection>(connection);
 }
 
-std::size_t leave_encoded(void*, MHD_Connection*, char* text) {
-  return std::strlen(text);
-}
-
-void log_library(void*, const char* format, va_list arguments) {
-  char line[512];
-  // The format comes from the library, never from a client.
-  (void)std::vsnprintf(line, sizeof line, format, arguments);
-  std::string_view text(line);
-  while (text.ends_with('\n')) text.remove_suffix(1);
-  log_debug("s3", text);
-}
-
-Status Daemon::serve(Listener listener) {
-  listener_ = listener;
-  const Limits& limits = options_.limits;
-  unsigned flags =
-      MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ITC | MHD_USE_ERROR_LOG;
-  if (listener.ipv6) flags |= MHD_USE_IPv6;
-  std::string certificate, key;
+Status Daemon::open() {
   if (options_.tls_certificate_file.empty() != options_.tls_key_file.empty())
     return fail(Errc::kInvalid, "s3: TLS needs both a certificate and a key file");
+  STOA_TRY(listener, http::listen_tcp(options_.address, options_.port, kBacklog));
+  listener_ = std::move(listener);
   if (!options_.tls_certificate_file.empty()) {
-    STOA_TRY(pem, read_pem(options_.tls_certificate_file));
-    certificate = std::move(pem);
-    STOA_TRY(secret, read_pem(options_.tls_key_file));
-    key = std::move(secret);
-    flags |= MHD_USE_TLS;
+    STOA_TRY(certificate, http::read_certificate(options_.tls_certificate_file, options_.tls_key_file));
+    certificate_ = std::move(certificate);
   }
+  return serve();
+}
 
+Status Daemon::serve() {
+  const Limits& limits = options_.limits;
   const std::size_t memory = std::max<std::size_t>(kConnectionMemoryMin, limits.header_bytes_max * 4 / 3);
-  std::vector<MHD_OptionItem> items{
-      {MHD_OPTION_CONNECTION_MEMORY_LIMIT, static_cast<std::intptr_t>(memory), nullptr},
-      {MHD_OPTION_CONNECTION_MEMORY_INCREMENT, 16384, nullptr},
-      {MHD_OPTION_THREAD_STACK_SIZE, static_cast<std::intptr_t>(kStackBytes), nullptr},
-  };
-  if (!certificate.empty()) {
-    items.push_back({MHD_OPTION_HTTPS_MEM_CERT, 0, certificate.data()});
-    items.push_back({MHD_OPTION_HTTPS_MEM_KEY, 0, key.data()});
-    items.push_back({MHD_OPTION_HTTPS_PRIORITIES, 0, const_cast<char*>(kTlsPriorities)});  // the library copies it
-  }
-  items.push_back({MHD_OPTION_END, 0, nullptr});
-  daemon_ =
-      MHD_start_daemon(flags, 0, &Daemon::on_accept, this, &Daemon::on_request, this,  //
-                       MHD_OPTION_LISTEN_SOCKET, listener.fd,                          //
-                       MHD_OPTION_EXTERNAL_LOGGER, &log_library, nullptr,              //
-                       MHD_OPTION_URI_LOG_CALLBACK, &Daemon::on_uri, this,             //
-                       MHD_OPTION_UNESCAPE_CALLBACK, &leave_encoded, nullptr,          //
-                       MHD_OPTION_NOTIFY_COMPLETED, &Daemon::on_completed, this,       //
-                       MHD_OPTION_NOTIFY_CONNECTION, &Daemon::on_connection, this,     //
-                       // Ours are held by on_accept. One that gives way is closed by its own thread, a moment later.
-                       MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned>(2 * limits.connections_max),  //
-                       MHD_OPTION_CONNECTION_TIMEOUT, static_cast<unsigned>(limits.idle_timeout_s),     //
-                       MHD_OPTION_ARRAY, items.data(), MHD_OPTION_END);
-  if (daemon_ != nullptr) return {};
-  std::string why = "s3: the HTTP server could not be started";
-  if (!certificate.empty()) {
-    why.append(" with the certificate of ").append(options_.tls_certificate_file).append(" and the key of ");
-    why.append(options_.tls_key_file).append("; both must be PEM and belong together");
-  }
-  return fail(Errc::kInvalid, std::move(why));
+  http::DaemonOptions options{
+      .name = "s3",
+      .flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ITC,
+      // Ours are held by on_accept. One that gives way is closed by its own thread, a moment later.
+      .connections_max = 2 * limits.connections_max,
+      .idle_timeout = std::chrono::seconds(limits.idle_timeout_s),
+      .items = {{MHD_OPTION_CONNECTION_MEMORY_LIMIT, static_cast<std::intptr_t>(memory), nullptr},
+                {MHD_OPTION_CONNECTION_MEMORY_INCREMENT, 16384, nullptr},
+                {MHD_OPTION_THREAD_STACK_SIZE, static_cast<std::intptr_t>(kStackBytes), nullptr}}};
+  STOA_TRY(daemon, http::Daemon::start(listener_, certificate_, std::move(options),
+                                       {.closure = this,
+                                        .accept = &Daemon::on_accept,
+                                        .request = &Daemon::on_request,
+                                        .uri = &Daemon::on_uri,
+                                        .completed = &Daemon::on_completed,
+                                        .connection = &Daemon::on_connection}));
+  daemon_ = std::move(daemon);
+  return {};
 }
 
 Result<std::unique_ptr<Server>> Daemon::renew() {
   if (draining_.load()) return fail(Errc::kShutdown, "s3: the server is being closed");
+  if (certificate_.chain.empty()) return nullptr;
+  STOA_TRY(fresh, http::read_renewed_certificate(certificate_, options_.tls_certificate_file, options_.tls_key_file));
+  if (!fresh) return nullptr;
   auto next = std::make_unique<Daemon>(services_.ns, services_.registry, metric_registry_, options_);
-  // A descriptor of its own for the one socket. For a moment both accept from it, and it never closes.
-  const int fd = ::fcntl(listener_.fd, F_DUPFD_CLOEXEC, 0);
-  if (fd < 0) return fail_errno(errno, "s3: listener");
-  STOA_CHECK_OK(next->serve({.fd = fd, .port = listener_.port, .ipv6 = listener_.ipv6}));
+  // For a moment both accept from the one socket, and it never closes.
+  STOA_TRY(listener, listener_.duplicate());
+  next->listener_ = std::move(listener);
+  next->certificate_ = std::move(*fresh);
+  STOA_CHECK_OK(next->serve());
   stop_listening();
   return std::unique_ptr<Server>(std::move(next));
 }
 
 void Daemon::stop_listening() {
   draining_.store(true);
-  (void)MHD_quiesce_daemon(daemon_);
+  daemon_->stop_listening();
 }
 
 std::string Daemon::url() const {
@@ -207,7 +168,8 @@ std::string Daemon::url() const {
   if (host == "0.0.0.0") host = "127.0.0.1";
   if (host == "::") host = "::1";
   if (host.find(':') != std::string::npos) host = "[" + host + "]";
-  return (options_.tls_certificate_file.empty() ? "http://" : "https://") + host + ":" + std::to_string(listener_.port);
+  return (options_.tls_certificate_file.empty() ? "http://" : "https://") + host + ":" +
+         std::to_string(listener_.port());
 }
 
 bool Daemon::drain(std::chrono::milliseconds patience) {
@@ -245,10 +207,7 @@ void Daemon::on_connection(void* self, MHD_Connection* connection, void** contex
                            MHD_ConnectionNotificationCode code) {
   auto& daemon = *static_cast<Daemon*>(self);
   if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-    const auto* fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    const auto* address = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    *context = daemon.connections_.add(fd == nullptr ? -1 : fd->connect_fd,
-                                       address == nullptr ? nullptr : address->client_addr);
+    *context = daemon.connections_.add(http::socket_of(connection), http::address_of(connection));
   } else if (*context != nullptr) {
     daemon.connections_.remove(static_cast<Connection*>(*context));
     *context = nullptr;
@@ -474,8 +433,7 @@ void Daemon::on_completed(void* self, MHD_Connection* connection, void** state, 
 Result<std::unique_ptr<Server>> Server::start(core::Namespace& ns, core::Registry& registry, MetricRegistry& metrics,
                                               ServerOptions options) {
   auto daemon = std::make_unique<Daemon>(ns, registry, metrics, std::move(options));
-  STOA_TRY(listener, listen_on(daemon->options().address, daemon->options().port));
-  STOA_CHECK_OK(daemon->serve(listener));
+  STOA_CHECK_OK(daemon->open());
   return std::unique_ptr<Server>(std::move(daemon));
 }
 

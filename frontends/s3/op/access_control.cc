@@ -17,7 +17,7 @@ struct Present {
 };
 
 Outcome<Present> of_bucket(const Call& call) {
-  auto reply = call.ns().getattr(call.ctx, {.id = call.root()});
+  auto reply = call.ns().getattr(call.fresh_ctx(), {.id = call.root()});
   if (!reply) return refuse(reply.error(), Missing::kBucket);
   if (!call.owns_bucket() && reply->attr.uid != call.user->uid) return refuse(Code::kAccessDenied);
   Present present{.owner =

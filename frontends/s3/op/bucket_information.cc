@@ -37,7 +37,7 @@ constexpr std::array<Absent, 20> kAbsent{{
 }};
 
 Outcome<void> require_read(const Call& call) {
-  auto access = call.ns().access(call.ctx, {.id = call.root(), .wanted = core::kAccessRead});
+  auto access = call.ns().access(call.fresh_ctx(), {.id = call.root(), .wanted = core::kAccessRead});
   if (!access) return refuse(access.error(), Missing::kBucket);
   if (access->granted != core::kAccessRead) return refuse(Code::kAccessDenied);
   return {};

@@ -9,6 +9,7 @@
 #include "core/api/registry.h"
 #include "frontends/s3/auth/signing_keys.h"
 #include "frontends/s3/body.h"
+#include "frontends/s3/core_call.h"
 #include "frontends/s3/error.h"
 #include "frontends/s3/http/request.h"
 #include "frontends/s3/http/response.h"
@@ -37,15 +38,20 @@ struct Call {
   const Route& route;
   std::shared_ptr<const core::RegistrySnapshot> registry;  // keeps `user` and `bucket`
   const core::User* user = nullptr;
-  core::OpContext ctx{};                 // acts as the user
+  mutable core::OpContext ctx{};         // acts as the user; its deadline is of the core call that began last
   const core::Export* bucket = nullptr;  // null for ListBuckets and CreateBucket only
   std::string body{};                    // of operations that take XML
 
   core::Namespace& ns() const { return services.ns; }
   core::FileId root() const { return bucket->root; }
   // The protocol's own housekeeping (multipart uploads, bucket directories), already decided upon.
+  // Of one call of the core that begins now.
+  const core::OpContext& fresh_ctx() const {
+    begin_core_call(ctx);
+    return ctx;
+  }
   core::OpContext own_ctx() const {
-    core::OpContext own = ctx;
+    core::OpContext own = fresh_ctx();
     own.cred = core::Credentials::superuser();
     own.read_only = false;
     return own;

@@ -210,7 +210,7 @@ Outcome<std::optional<Response>> complete_once(const Call& call, const std::vect
   bool stale = false;
   auto joined = write_conditionally(call, call.route.key, [&](std::optional<core::ObjectExpectation> expect) {
     request.expect = expect;
-    auto reply = call.ns().concatenate(call.ctx, request);
+    auto reply = call.ns().concatenate(call.fresh_ctx(), request);
     stale = !reply && (reply.error().code == Errc::kStale || reply.error().code == Errc::kNotFound);
     return reply;
   });

@@ -75,13 +75,13 @@ Outcome<Response> replace_in_place(const Call& call, const FoundObject& source, 
     return refuse(Code::kPreconditionFailed);
   const std::string meta = record.encode();
   const Status set =
-      call.ns().set_meta(call.ctx, {.id = source.attr.id, .meta = meta, .described = source.attr.version()});
+      call.ns().set_meta(call.fresh_ctx(), {.id = source.attr.id, .meta = meta, .described = source.attr.version()});
   // Replaced or removed meanwhile: what was to be described is gone.
   if (!set && (set.error().code == Errc::kStale || set.error().code == Errc::kNotFound))
     return refuse(Code::kOperationAborted);
   if (!set) return refuse(set.error());
   // The core makes an object that was copied onto itself as new as the copy.
-  auto touched = call.ns().getattr(call.ctx, {.id = source.attr.id});
+  auto touched = call.ns().getattr(call.fresh_ctx(), {.id = source.attr.id});
   return copy_result(record, touched ? touched->attr.mtime : wall_now());
 }
 
@@ -109,7 +109,7 @@ Outcome<Response> copy_once(const Call& call) {
   bool changed = false;
   auto copied = write_conditionally(call, call.route.key, [&](std::optional<core::ObjectExpectation> expect) {
     request.expect = expect;
-    auto reply = call.ns().concatenate(call.ctx, request);
+    auto reply = call.ns().concatenate(call.fresh_ctx(), request);
     changed = !reply && reply.error().code == Errc::kStale;
     return reply;
   });

@@ -64,7 +64,7 @@ Outcome<ContentHashes> hash_content(const Call& call, const FoundObject& source,
   while (done < range.length) {
     const std::size_t want = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), range.length - done));
     const std::span<std::byte> into = std::as_writable_bytes(std::span(buffer)).first(want);
-    auto read = call.ns().read(call.ctx, {.id = source.attr.id, .offset = range.offset + done, .into = into});
+    auto read = call.ns().read(call.fresh_ctx(), {.id = source.attr.id, .offset = range.offset + done, .into = into});
     if (!read) return refuse(read.error());
     if (read->attr.version() != source.attr.version() || read->length == 0) return refuse(Code::kOperationAborted);
     const auto bytes = std::span<const std::byte>(into).first(read->length);

@@ -36,11 +36,11 @@ Outcome<void> read_checksum_choice(const Request& request, UploadRecord& record)
 
 // The user must be able to make an object in the end; better refused now than after a hundred gigabytes.
 Outcome<void> require_write(const Call& call) {
-  auto access = call.ns().access(call.ctx, {.id = call.root(), .wanted = core::kAccessLookup});
+  auto access = call.ns().access(call.fresh_ctx(), {.id = call.root(), .wanted = core::kAccessLookup});
   if (!access) return refuse(access.error(), Missing::kBucket);
   if (access->granted != core::kAccessLookup) return refuse(Code::kAccessDenied);
   if (call.route.key.find('/') != std::string::npos) return {};  // made below a directory with rules of its own
-  auto modify = call.ns().access(call.ctx, {.id = call.root(), .wanted = core::kAccessExtend});
+  auto modify = call.ns().access(call.fresh_ctx(), {.id = call.root(), .wanted = core::kAccessExtend});
   if (!modify) return refuse(modify.error(), Missing::kBucket);
   if (modify->granted != core::kAccessExtend) return refuse(Code::kAccessDenied);
   return {};

@@ -163,7 +163,8 @@ Outcome<Response> get_object(Call& call) {
 
     // All of it at once: slices of host files are not read here, and one that covers the range goes out by sendfile.
     // What the core gives no slices for yet is asked for while it is sent.
-    auto read = call.ns().read_slices(call.ctx, {.id = found.attr.id, .offset = range.offset, .length = range.length});
+    auto read =
+        call.ns().read_slices(call.fresh_ctx(), {.id = found.attr.id, .offset = range.offset, .length = range.length});
     // The object was replaced or removed between the look and the read: look again.
     if (!read && (read.error().code == Errc::kStale || read.error().code == Errc::kNotFound)) continue;
     if (!read) return refuse(read.error());

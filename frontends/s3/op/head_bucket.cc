@@ -4,7 +4,7 @@ namespace stoa::s3 {
 
 Outcome<Response> head_bucket(Call& call) {
   constexpr std::uint32_t kWanted = core::kAccessRead | core::kAccessLookup;
-  auto access = call.ns().access(call.ctx, {.id = call.root(), .wanted = kWanted});
+  auto access = call.ns().access(call.fresh_ctx(), {.id = call.root(), .wanted = kWanted});
   if (!access) return refuse(access.error(), Missing::kBucket);
   if (access->granted != kWanted) return refuse(Code::kAccessDenied);
   Response response;

@@ -15,7 +15,7 @@ constexpr std::uint64_t kBucketsMax = 10'000;
 bool is_listed(const Call& call, const core::Export& candidate) {
   if (!candidate.s3 || admission(candidate, call.request) == Admission::kRefused) return false;
   if (!candidate.owner.empty()) return candidate.owner == call.user->name;
-  const auto access = call.ns().access(call.ctx, {.id = candidate.root, .wanted = core::kAccessRead});
+  const auto access = call.ns().access(call.fresh_ctx(), {.id = candidate.root, .wanted = core::kAccessRead});
   return access && access->granted == core::kAccessRead;
 }
 

@@ -80,7 +80,7 @@ Page select(const Query& query, std::vector<Upload> all) {
 
 Outcome<Response> list_multipart_uploads(Call& call) {
   STOA_TRY(query, read_query(call.request));
-  auto access = call.ns().access(call.ctx, {.id = call.root(), .wanted = core::kAccessRead});
+  auto access = call.ns().access(call.fresh_ctx(), {.id = call.root(), .wanted = core::kAccessRead});
   if (!access) return refuse(access.error(), Missing::kBucket);
   if (access->granted != core::kAccessRead) return refuse(Code::kAccessDenied);
   bool truncated = false;

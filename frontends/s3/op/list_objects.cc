@@ -28,12 +28,12 @@ Outcome<ListRequest> read_list_request(const Request& request) {
 }
 
 Outcome<core::ListKeysReply> walk(const Call& call, const ListRequest& list) {
-  auto reply = call.ns().list_keys(call.ctx, {.root = call.root(),
-                                              .prefix = list.prefix,
-                                              .delimiter = list.delimiter,
-                                              .start_after = list.start_after,
-                                              .limit = list.max_keys,
-                                              .want_meta = true});
+  auto reply = call.ns().list_keys(call.fresh_ctx(), {.root = call.root(),
+                                                      .prefix = list.prefix,
+                                                      .delimiter = list.delimiter,
+                                                      .start_after = list.start_after,
+                                                      .limit = list.max_keys,
+                                                      .want_meta = true});
   if (!reply) return refuse(reply.error(), Missing::kBucket);
   return std::move(*reply);
 }

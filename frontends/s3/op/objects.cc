@@ -54,7 +54,7 @@ std::string quoted(std::string_view etag) {
 }
 
 Outcome<FoundObject> find_object(const Call& call, core::FileId root, std::string_view key) {
-  auto reply = call.ns().lookup_key(call.ctx, {.root = root, .key = key});
+  auto reply = call.ns().lookup_key(call.fresh_ctx(), {.root = root, .key = key});
   if (!reply) {
     auto refused = refuse(reply.error());
     if (refused.error().code == Code::kNoSuchKey) refused.error().details = {{"Key", std::string(key)}};

@@ -19,7 +19,7 @@ class PutObject final : public StreamingOperation {
     STOA_CHECK_OK(content_->fill(request));
     STOA_TRY(reply, write_conditionally(call, call.route.key, [&](std::optional<core::ObjectExpectation> expect) {
                request.expect = expect;
-               return call.ns().put_key(call.ctx, request);
+               return call.ns().put_key(call.fresh_ctx(), request);
              }));
     (void)reply;
     content_->consumed();

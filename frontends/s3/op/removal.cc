@@ -44,7 +44,7 @@ Outcome<void> remove_object(const Call& call, std::string_view key, const Remova
       }
       expect = core::ObjectExpectation{.version = found->attr.version()};
     }
-    const auto removed = call.ns().remove_key(call.ctx, {.root = call.root(), .key = key, .expect = expect});
+    const auto removed = call.ns().remove_key(call.fresh_ctx(), {.root = call.root(), .key = key, .expect = expect});
     if (removed) return {};
     if (removed.error().code == Errc::kPreconditionFailed && expect) continue;  // changed since: look again
     auto refused = refuse(removed.error());

@@ -15,7 +15,7 @@ Outcome<std::unique_ptr<StagedContent>> StagedContent::begin(const Call& call, s
 }
 
 StagedContent::~StagedContent() {
-  if (upload_) services_.ns.upload_discard(*upload_);
+  if (upload_) (void)services_.ns.upload_discard(ctx_, {*upload_});
   services_.buffers.give_back(std::move(buffer_));
   services_.uploads.fetch_sub(1);
 }
@@ -28,6 +28,7 @@ Outcome<void> StagedContent::write(std::span<const std::byte> data) {
       small_.append(reinterpret_cast<const char*>(data.data()), data.size());
       return {};
     }
+    begin_core_call(ctx_);
     auto begun = services_.ns.upload_begin(ctx_, {.size_hint = size_hint_});
     if (!begun) return refuse(begun.error());
     upload_ = *begun;
@@ -48,6 +49,7 @@ Outcome<void> StagedContent::write(std::span<const std::byte> data) {
 Outcome<void> StagedContent::flush() {
   if (buffered_ == 0) return {};
   const std::span<const std::byte> bytes(buffer_.get(), buffered_);
+  begin_core_call(ctx_);
   const Status written = services_.ns.upload_write(ctx_, {.upload = *upload_, .data = std::span(&bytes, 1)});
   if (!written) return refuse(written.error());
   buffered_ = 0;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <condition_variable>
+#include <functional>
 #include <thread>
 
 #include "backends/kv/memory/memory_kv.h"
@@ -32,8 +33,27 @@ class WatchedKv final : public kv::MemoryKv {
     if (fail_sync) return fail(Errc::kIo, "sync fails as told");
     if (full) return fail(Errc::kNoSpace, "there is no room, as told");
     ++syncs;
+    std::unique_lock lock(mutex_);
+    syncs_wait_ = true;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return !sync_held_; });
     return {};
   }
+  void hold_sync() { sync_held_ = true; }
+  void await_held_sync() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return syncs_wait_; });
+  }
+  void let_sync() {
+    const std::lock_guard lock(mutex_);
+    sync_held_ = false;
+    changed_.notify_all();
+  }
+  std::unique_ptr<KvIterator> scan(Family family, std::string_view lower, std::string_view upper) override {
+    if (on_scan) std::exchange(on_scan, nullptr)();
+    return MemoryKv::scan(family, lower, upper);
+  }
+  std::function<void()> on_scan;  // called once, before the walk is made
   std::atomic<int> applies{0}, syncs{0};
   std::atomic<std::size_t> puts{0};
   std::atomic<bool> fail_apply{false}, fail_sync{false}, full{false};
@@ -52,7 +72,7 @@ class WatchedKv final : public kv::MemoryKv {
  private:
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
-  bool held_ = false, waits_ = false;
+  bool held_ = false, waits_ = false, sync_held_ = false, syncs_wait_ = false;
 };
 
 class CommitterTest : public ::testing::Test {
@@ -68,70 +88,83 @@ class CommitterTest : public ::testing::Test {
     EXPECT_TRUE(found) << describe(found.error());
     return found && *found ? std::optional(value) : std::nullopt;
   }
+  std::string walk(Family family, std::string_view lower, std::string_view upper) {
+    std::string seen;
+    const auto it = settled_.scan(family, lower, upper);
+    for (; it->valid(); it->next()) seen.append(it->key()).append("=").append(it->value()).append(" ");
+    EXPECT_TRUE(it->status());
+    return seen;
+  }
   WatchedKv kv_;
   MetricRegistry metrics_;
   Committer committer_{kv_, metrics_, 1};
   SettledStore settled_{kv_, committer_};
 };
 
-TEST_F(CommitterTest, AQueuedChangeIsSeenByEveryKindOfRead) {
+TEST_F(CommitterTest, AQueuedChangeIsSeenByEveryKindOfReadAndNotWrittenForIt) {
+  ASSERT_TRUE(committer_.commit(put(Family::kEntry, "stored", "0")));
+  ASSERT_TRUE(committer_.wait_applied());
+  ASSERT_TRUE(committer_.commit(put(Family::kEntry, "a", "old")));
   ASSERT_TRUE(committer_.commit(put(Family::kEntry, "a", "1")));
-  EXPECT_EQ(kv_.applies, 0);
-  EXPECT_EQ(read(settled_, Family::kEntry, "a"), "1");
-
   ASSERT_TRUE(committer_.commit(put(Family::kEntry, "b", "2")));
-  const std::string_view keys[] = {"b", "none"};
-  std::optional<std::string> values[2];
+  CommitUnit removal;
+  removal.batch.remove(Family::kEntry, "b");
+  ASSERT_TRUE(committer_.commit(std::move(removal)));
+  ASSERT_TRUE(committer_.commit(put(Family::kInode, "c", "of another family")));
+
+  EXPECT_EQ(read(settled_, Family::kEntry, "a"), "1");
+  EXPECT_EQ(read(settled_, Family::kEntry, "b"), std::nullopt);
+  EXPECT_EQ(read(settled_, Family::kEntry, "c"), std::nullopt);
+  const std::string_view keys[] = {"b", "stored", "none", "a"};
+  std::optional<std::string> values[4] = {"left from before"};
   ASSERT_TRUE(settled_.multi_get(Family::kEntry, keys, values));
-  EXPECT_EQ(values[0], "2");
-  EXPECT_FALSE(values[1]);
+  EXPECT_EQ(values[0], std::nullopt);
+  EXPECT_EQ(values[1], "0");
+  EXPECT_EQ(values[2], std::nullopt);
+  EXPECT_EQ(values[3], "1");
+  EXPECT_EQ(walk(Family::kEntry, {}, {}), "a=1 stored=0 ");
+  EXPECT_EQ(kv_.applies, 1);
 
-  ASSERT_TRUE(committer_.commit(put(Family::kEntry, "c", "3")));
-  int seen = 0;
-  for (const auto it = settled_.scan(Family::kEntry, {}, {}); it->valid(); it->next()) ++seen;
-  EXPECT_EQ(seen, 3);
-
-  ASSERT_TRUE(committer_.commit(put(Family::kEntry, "d", "4")));
-  EXPECT_EQ(read(*settled_.snapshot(), Family::kEntry, "d"), "4");
+  // A snapshot of all families is one of the store.
+  EXPECT_EQ(read(*settled_.snapshot(), Family::kEntry, "a"), "1");
+  EXPECT_EQ(kv_.applies, 2);
+  EXPECT_EQ(walk(Family::kEntry, {}, {}), "a=1 stored=0 ");
 }
 
-TEST_F(CommitterTest, AReadOfAnotherKeyDoesNotWait) {
-  ASSERT_TRUE(committer_.commit(put(Family::kEntry, "a", "1")));
-  ASSERT_FALSE(committer_.is_queued(Family::kEntry, "other"));
-  EXPECT_FALSE(read(settled_, Family::kEntry, "other"));
-  EXPECT_EQ(kv_.applies, 0);
-}
-
-// A removal walks what is kept for the file, and a listing the directory: neither has others' changes written for it.
-TEST_F(CommitterTest, AWalkOfWhatIsKeptForOneFileWaitsForItsOwnOnly) {
-  const auto walk = [&](Family family, const std::string& lower, const std::string& upper) {
-    int seen = 0;
-    const auto it = settled_.scan(family, lower, upper);
-    for (; it->valid(); it->next()) ++seen;
-    EXPECT_TRUE(it->status());
-    return seen;
-  };
-  for (const Family family : {Family::kXattr, Family::kLink, Family::kCookie}) {
-    const int before = kv_.applies;
-    const std::string one = keys::id_key(FileId{1000}), other = keys::id_key(FileId{1001});
-    ASSERT_FALSE(committer_.is_queued(family, other));
-    ASSERT_TRUE(committer_.commit(put(family, one + "a", "1")));
-    ASSERT_TRUE(committer_.commit(put(family, one + "b", "2")));
-    EXPECT_EQ(walk(family, other, keys::behind_prefix(other)), 0);
-    EXPECT_EQ(walk(family, other + "from here", keys::behind_prefix(other)), 0);
-    EXPECT_EQ(kv_.applies, before);
-    EXPECT_EQ(walk(family, one + "b", keys::behind_prefix(one)), 1);
-    EXPECT_EQ(kv_.applies, before + 1);
-    // What goes beyond one file, or is not kept by id, knows no better than that something is queued.
-    ASSERT_TRUE(committer_.commit(put(family, one + "c", "3")));
-    EXPECT_EQ(walk(family, keys::id_key(FileId{999}), keys::behind_prefix(one)), 3);
-    ASSERT_TRUE(committer_.commit(put(family, one + "d", "4")));
-    EXPECT_EQ(walk(family, other, {}), 0);
-    EXPECT_EQ(kv_.applies, before + 3);
-    ASSERT_TRUE(committer_.commit(put(family, one + "e", "5")));
-    EXPECT_EQ(walk(Family::kEntry, other, keys::behind_prefix(other)), 0);
-    EXPECT_EQ(kv_.applies, before + 4);
+TEST_F(CommitterTest, AWalkMeetsWhatIsQueuedInItsRangeOnly) {
+  for (const Family family :
+       {Family::kXattr, Family::kLink, Family::kCookie, Family::kFold, Family::kEntry, Family::kInode}) {
+    const std::string one = keys::id_key(FileId{0x6f6e652020202020}), other = keys::id_key(FileId{0x6f74686572202020});
+    for (const std::string& id : {one, other}) {
+      for (const char* name : {"a", "b", "c"}) ASSERT_TRUE(committer_.commit(put(family, id + name, name)));
+    }
+    EXPECT_EQ(walk(family, one, keys::behind_prefix(one)), "one     a=a one     b=b one     c=c ");
+    EXPECT_EQ(walk(family, other + "b", keys::behind_prefix(other)), "other   b=b other   c=c ");
+    EXPECT_EQ(walk(family, one + "c", other + "b"), "one     c=c other   a=a ");
+    EXPECT_EQ(walk(family, other + "c", {}), "other   c=c ");
+    EXPECT_EQ(kv_.applies, 0);
   }
+}
+
+// A file is renamed between the look at the queue and the one at the store.
+TEST_F(CommitterTest, AWalkIsOfOneMoment) {
+  ASSERT_TRUE(committer_.commit(put(Family::kEntry, "before", "file")));
+  kv_.on_scan = [this] {
+    CommitUnit rename = put(Family::kEntry, "after", "file");
+    rename.batch.remove(Family::kEntry, "before");
+    ASSERT_TRUE(committer_.commit(std::move(rename)));
+    ASSERT_TRUE(committer_.wait_applied());
+    ASSERT_TRUE(committer_.commit(put(Family::kEntry, "other", "file")));
+  };
+  EXPECT_EQ(walk(Family::kEntry, {}, {}), "after=file other=file ");
+}
+
+TEST_F(CommitterTest, CountsThatTheCommitterMakesAreWrittenToBeRead) {
+  CommitUnit unit;
+  unit.references.push_back({BlobId{7}, 1});
+  ASSERT_TRUE(committer_.commit(std::move(unit)));
+  EXPECT_TRUE(read(settled_, Family::kBlob, keys::be64(7)));
+  EXPECT_EQ(kv_.applies, 1);
 }
 
 TEST_F(CommitterTest, ManyCommitsAreOneWriteAndOneSync) {
@@ -169,6 +202,42 @@ TEST_F(CommitterTest, ASyncThatServesMoreThanItWasBegunForLeavesNobodyWaiting) {
   EXPECT_FALSE(committer_.anything_queued());
 }
 
+TEST_F(CommitterTest, AWaitForDurabilityEndsByItsDeadline) {
+  const Deadline passed(Deadline::Clock::now());
+  kv_.hold_sync();
+  const auto first = committer_.commit(put(Family::kEntry, "a", "1"));
+  ASSERT_TRUE(first);
+  std::thread leader([&] { EXPECT_TRUE(committer_.wait_durable(*first)); });
+  kv_.await_held_sync();
+  const auto second = committer_.commit(put(Family::kEntry, "b", "2"));
+  ASSERT_TRUE(second);
+  EXPECT_EQ(committer_.wait_durable(*first, passed).error().code, Errc::kTimeout);
+  EXPECT_EQ(committer_.wait_durable(*second, passed).error().code, Errc::kTimeout);
+  kv_.let_sync();
+  leader.join();
+  // Nothing of it is lost.
+  EXPECT_TRUE(committer_.wait_durable(*first, passed));
+  EXPECT_TRUE(committer_.wait_durable(*second));
+  EXPECT_EQ(read(kv_, Family::kEntry, "b"), "2");
+}
+
+TEST_F(CommitterTest, AWaitForTheQueueEndsByItsDeadline) {
+  const Deadline passed(Deadline::Clock::now());
+  kv_.hold_apply();
+  ASSERT_TRUE(committer_.commit(put(Family::kEntry, "a", "1")));
+  std::thread leader([&] { EXPECT_TRUE(committer_.wait_applied()); });
+  kv_.await_held_apply();
+  ASSERT_TRUE(committer_.commit(put(Family::kInline, "large", std::string(Committer::kQueuedBytesMax + 1, 'x'))));
+  EXPECT_EQ(committer_.wait_applied(passed).error().code, Errc::kTimeout);
+  EXPECT_EQ(committer_.commit(put(Family::kEntry, "refused", "x"), passed).error().code, Errc::kTimeout);
+  EXPECT_EQ(read(settled_, Family::kEntry, "refused"), std::nullopt);
+  kv_.let_apply();
+  leader.join();
+  ASSERT_TRUE(committer_.wait_applied());
+  EXPECT_EQ(read(kv_, Family::kEntry, "refused"), std::nullopt);
+  EXPECT_TRUE(committer_.commit(put(Family::kEntry, "next", "x"), passed)) << "there is room, so nothing is waited for";
+}
+
 TEST_F(CommitterTest, TheLastValueOfAKeyWins) {
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(committer_.commit(put(Family::kEntry, "k", std::to_string(i))));
   ASSERT_TRUE(committer_.wait_applied());
@@ -180,7 +249,6 @@ TEST_F(CommitterTest, ASupersededInodeRecordIsWrittenOnce) {
   ASSERT_TRUE(committer_.wait_applied());
   EXPECT_EQ(kv_.puts, 1U);
   EXPECT_EQ(read(kv_, Family::kInode, "dir"), "4");
-  EXPECT_FALSE(committer_.is_queued(Family::kInode, "dir"));
 }
 
 TEST_F(CommitterTest, ARemovedInodeStaysRemoved) {
@@ -298,11 +366,8 @@ TEST_F(CommitterTest, WhatIsQueuedStaysReadableWhenTheStoreFails) {
     EXPECT_EQ(values[0], "new");
     EXPECT_EQ(values[1], std::nullopt);
     EXPECT_EQ(values[3], "old");
-    std::string seen;
+    EXPECT_EQ(walk(Family::kEntry, "a", {}), "a=new c=new d=old ");
     const auto it = settled_.scan(Family::kEntry, "a", {});
-    for (; it->valid(); it->next()) seen.append(it->key()).append("=").append(it->value()).append(" ");
-    EXPECT_TRUE(it->status());
-    EXPECT_EQ(seen, "a=new c=new d=old ");
     it->seek("b");
     ASSERT_TRUE(it->valid());
     EXPECT_EQ(it->key(), "c");

@@ -47,22 +47,22 @@ TEST(BlockSums, GoldenBytesOfVersion1) {
   SumRow row{.bytes = 65537, .known = 3};
   row.sums[0] = 0x01020304;
   row.sums[1] = 0xa0b0c0d0;
-  std::string expected = {'\x01', '\x01', '\x0c', '\0',   '\0',   '\0',   '\x81', '\x80', '\x04',
-                          '\x02', '\x04', '\x03', '\x02', '\x01', '\xd0', '\xc0', '\xb0', '\xa0'};
+  std::string expected = {'\x01', '\x01', '\x0d', '\0',   '\0',   '\0',   '\x81', '\x80', '\x04', '\x02',
+                          '\x01', '\x04', '\x03', '\x02', '\x01', '\xd0', '\xc0', '\xb0', '\xa0'};
   EXPECT_EQ(row.encode(), expected);
   const auto decoded = SumRow::decode(expected);
   ASSERT_TRUE(decoded);
   EXPECT_EQ(*decoded, row);
-  EXPECT_EQ(SumRow::decode(expected.substr(0, 17)).error().code, Errc::kCorrupt);
+  EXPECT_EQ(SumRow::decode(expected.substr(0, 18)).error().code, Errc::kCorrupt);
   expected[6] = '\x0a';  // so many bytes have no two blocks
   expected[7] = '\0';
   EXPECT_EQ(SumRow::decode(expected).error().code, Errc::kCorrupt);
 }
 
-TEST(BlockSums, GoldenBytesOfVersion2) {
+TEST(BlockSums, GoldenBytesOfARowWithUnknownBlocks) {
   SumRow row{.bytes = 65537, .known = 2};
   row.sums[1] = 0xa0b0c0d0;
-  const std::string expected = {'\x02', '\x02', '\x10', '\0', '\0', '\0', '\x81', '\x80', '\x04', '\x02', '\x02',
+  const std::string expected = {'\x01', '\x01', '\x11', '\0', '\0', '\0', '\x81', '\x80', '\x04', '\x02', '\0',  '\x02',
                                 '\0',   '\0',   '\0',   '\0', '\0', '\0', '\0',   '\xd0', '\xc0', '\xb0', '\xa0'};
   EXPECT_EQ(row.encode(), expected);
   const auto decoded = SumRow::decode(expected);
@@ -70,8 +70,11 @@ TEST(BlockSums, GoldenBytesOfVersion2) {
   EXPECT_EQ(*decoded, row);
   for (std::size_t size = 0; size < expected.size(); ++size) EXPECT_FALSE(SumRow::decode(expected.substr(0, size)));
   std::string beyond = expected;
-  beyond[10] = '\x04';  // a block that the row does not have
+  beyond[11] = '\x04';  // a block that the row does not have
   EXPECT_EQ(SumRow::decode(beyond).error().code, Errc::kCorrupt);
+  std::string neither = expected;
+  neither[10] = '\x02';  // neither with a bitmap nor without
+  EXPECT_EQ(SumRow::decode(neither).error().code, Errc::kCorrupt);
 }
 
 TEST(BlockSums, WhatLiesBehindACutIsCoveredNoMore) {

@@ -339,7 +339,7 @@ TYPED_TEST(ContentTest, FailedPutReleasesItsBlobs) {
   ASSERT_TRUE(this->ns().set_quota(this->durable_, {kRootId, {.bytes = 100'000}}));
   EXPECT_EQ(this->put("f", text(200'000)).error().code, Errc::kQuota);
   // The upload is still there, and may be discarded.
-  this->ns().upload_discard(UploadId{1});
+  EXPECT_TRUE(this->ns().upload_discard({}, {UploadId{1}}));
   this->expect_no_garbage();
   EXPECT_EQ(this->blob_count(), 0u);
 }

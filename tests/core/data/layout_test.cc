@@ -19,7 +19,8 @@ std::string hex(std::string_view bytes) {
 
 TEST(Layout, GoldenBytesOfVersion1) {
   Layout layout;
-  layout.extents = {{0, 32768, BlobId{0x4000000000010000}, 0}, {65536, 300, BlobId{0x80000000000000ff}, 128, true}};
+  layout.extents = {{0, 32768, BlobId{0x4000000000010000}, 0},
+                    {65536, 300, BlobId{0x80000000000000ff}, 128, true, 300}};
   Encoder out;
   layout.encode(out);
   EXPECT_EQ(hex(out.bytes()),
@@ -29,11 +30,13 @@ TEST(Layout, GoldenBytesOfVersion1) {
             "0000010000000040"
             "00"
             "00"
+            "00"
             "808004"
             "ac02"
             "ff00000000000080"
             "8001"
-            "01");
+            "01"
+            "ac02");
   Decoder in(out.bytes());
   Layout back;
   ASSERT_TRUE(back.decode(in));

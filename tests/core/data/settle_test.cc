@@ -44,7 +44,7 @@ TEST_F(SettleTest, ManyWritesAreSyncedTogether) {
   ASSERT_TRUE(ns().commit(deferring_, {.id = second}));
   EXPECT_TRUE(watched().syncs.empty());
 
-  ASSERT_TRUE(ns().settle(deferring_, pending_));
+  ASSERT_TRUE(ns().sync(deferring_, pending_));
   ASSERT_FALSE(watched().syncs.empty());  // those behind the first one find their blobs clean
   std::ranges::sort(watched().syncs[0]);
   EXPECT_EQ(watched().syncs[0], (std::vector<BlobId>{std::min(one, two), std::max(one, two)}));
@@ -62,23 +62,23 @@ TEST_F(SettleTest, AFileThatCannotBeSyncedFailsOnlyItsOwn) {
   const FileId sick = written("sick");
   watched().unsyncable = watched().last_reserved;
   const FileId sound = written("sound");
-  EXPECT_EQ(ns().settle(deferring_, pending_).error().code, Errc::kIo);
+  EXPECT_EQ(ns().sync(deferring_, pending_).error().code, Errc::kIo);
   PendingDurability of_sick, of_sound;
   of_sick.add_written(sick);
   of_sound.add(ShardId{}, pending_.newest(ShardId{}));
   of_sound.add_written(sound);
-  EXPECT_EQ(ns().settle(deferring_, of_sick).error().code, Errc::kIo);
-  EXPECT_TRUE(ns().settle(deferring_, of_sound));
+  EXPECT_EQ(ns().sync(deferring_, of_sick).error().code, Errc::kIo);
+  EXPECT_TRUE(ns().sync(deferring_, of_sound));
   watched().unsyncable = kNoBlob;
-  EXPECT_TRUE(ns().settle(deferring_, pending_));
+  EXPECT_TRUE(ns().sync(deferring_, pending_));
   expect_consistent();
 }
 
 TEST_F(SettleTest, FilesThatAreGoneNeedNothing) {
   written("gone");
   ASSERT_TRUE(ns().unlink(durable_, {kRootId, "gone"}));
-  EXPECT_TRUE(ns().settle(deferring_, pending_));
-  EXPECT_TRUE(ns().settle(deferring_, {}));
+  EXPECT_TRUE(ns().sync(deferring_, pending_));
+  EXPECT_TRUE(ns().sync(deferring_, {}));
 }
 
 TEST_F(SettleTest, WhatPromisesNothingLeavesNothingToSettle) {

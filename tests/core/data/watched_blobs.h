@@ -14,6 +14,7 @@ class WatchedBlobs final : public BlobStore {
  public:
   explicit WatchedBlobs(std::unique_ptr<BlobStore> store) : store_(std::move(store)) {}
 
+  std::function<void()> before_adopt;    // called each time
   std::function<void()> before_reserve;  // called once, before the next reserve()
   std::function<void()> after_sync;      // called once, when the next sync() is done and before it returns
   // Each is called once, with the blob: before the next read or punch, after the next release.
@@ -24,7 +25,11 @@ class WatchedBlobs final : public BlobStore {
   std::vector<std::vector<BlobId>> syncs;  // what each call of sync() was asked for
   BlobId unsyncable = kNoBlob;             // sync() fails with it
 
-  Status adopt(BlobId blob) override { return store_->adopt(blob); }
+  bool begin_adoption() override { return store_->begin_adoption(); }
+  Status adopt(BlobId blob) override {
+    if (before_adopt) before_adopt();
+    return store_->adopt(blob);
+  }
   Status finish_adoption() override { return store_->finish_adoption(); }
   Result<BlobId> reserve(std::uint64_t bytes) override {
     if (const auto act = std::exchange(before_reserve, nullptr)) act();

@@ -42,6 +42,47 @@ class JournalTest : public VolumeTest<Engine> {
 };
 TYPED_TEST_SUITE(JournalTest, Engines);
 
+// What a watcher of a directory needs: each change of content and attributes has one name of the file.
+TYPED_TEST(JournalTest, AChangeOfAFileTellsItsName) {
+  const FileId dir = *this->mkdir(kRootId, "d"), old = *this->create(dir, "old");
+  ASSERT_TRUE(this->write(old, 0, std::string(100'000, 'x')));
+  this->reopen();  // nothing is known in memory any more
+  const std::uint64_t begin = this->newest();
+  const auto last = [&] {
+    EXPECT_TRUE(this->volume_->flush());
+    const JournalRecord record = this->read(begin).records.back();
+    const std::string kind(operation_word(record.kind, record.type));
+    return kind + " " + std::to_string(static_cast<std::uint64_t>(record.parent)) + "/" + record.name;
+  };
+  const std::string in_dir = std::to_string(static_cast<std::uint64_t>(dir)) + "/", in_root = "1/";
+  ASSERT_TRUE(this->write(old, 5, "y"));
+  EXPECT_EQ(last(), "write " + in_dir + "old") << "flushed";
+  const FileId made = *this->create(dir, "new");
+  ASSERT_TRUE(this->write(made, 0, "y"));
+  EXPECT_EQ(last(), "write " + in_dir + "new") << "inline";
+  ASSERT_TRUE(this->ns().rename(this->root_,
+                                {.from_parent = dir, .from_name = "new", .to_parent = kRootId, .to_name = "moved"}));
+  ASSERT_TRUE(this->write(made, 0, "z"));
+  EXPECT_EQ(last(), "write " + in_root + "moved");
+  ASSERT_TRUE(this->ns().link(this->root_, {.id = made, .parent = dir, .name = "link"}));
+  ASSERT_TRUE(this->ns().unlink(this->root_, {.parent = kRootId, .name = "moved"}));
+  ASSERT_TRUE(this->ns().setattr(this->root_, {.id = made, .set = {.mode = 0600}}));
+  EXPECT_EQ(last(), "attributes " + in_dir + "link");
+  ASSERT_TRUE(this->ns().setattr(this->root_, {.id = made, .set = {.size = 0}}));
+  EXPECT_EQ(last(), "write " + in_dir + "link");
+  ASSERT_TRUE(this->ns().setattr(this->root_, {.id = dir, .set = {.mode = 0700}}));
+  EXPECT_EQ(last(), "attributes " + in_root + "d");
+  ASSERT_TRUE(this->ns().allocate(this->root_, {.id = old, .offset = 0, .length = 200'000}));
+  EXPECT_EQ(last(), "write " + in_dir + "old");
+  ASSERT_TRUE(this->ns().copy_range(
+      this->root_, {.from = old, .from_offset = 0, .to = made, .to_offset = 0, .length = 100000, .share = true}));
+  EXPECT_EQ(last(), "write " + in_dir + "link") << "clone";
+  ASSERT_TRUE(this->put(kRootId, "d/old", "replaced"));
+  EXPECT_EQ(last(), "write " + in_dir + "old") << "put over it";
+  ASSERT_TRUE(this->ns().setattr(this->root_, {.id = kRootId, .set = {.mode = 0777}}));
+  EXPECT_EQ(last(), "attributes 0/") << "the root has no name";
+}
+
 TYPED_TEST(JournalTest, TellsWhatHappenedInOrderWithWhoAndWhere) {
   const std::uint64_t begin = this->newest();
   const OpContext ann{.protocol = Protocol::kNfs, .cred = {.uid = 0}, .client = "10.1.2.3"};

@@ -14,21 +14,14 @@ std::string bytes_of(std::string_view hex) {
   return out;
 }
 
-// Bytes as they were shipped. When a test here fails, journals of older servers can no longer be read: raise the
-// version instead.
-constexpr std::string_view kV1 =
-    "0101350000000302e80700002a36fe9c9717110000000000000001000000000000001200000000000000036f6c64036e65770831302e302e30"
-    "2e37";
-constexpr std::string_view kV2 =
-    "0201390000000302e80700002a36fe9c9717110000000000000001000000000000001200000000000000036f6c64036e65770831302e302e30"
-    "2e370206ac02";
+// Once released, these bytes stay readable: a change raises the version.
 
-constexpr std::string_view kV3 =
-    "03014a0000000302e80700002a36fe9c9717110000000000000001000000000000001200000000000000036f6c64036e65770831302e302e30"
+constexpr std::string_view kV1 =
+    "01014a0000000302e80700002a36fe9c9717110000000000000001000000000000001200000000000000036f6c64036e65770831302e302e30"
     "2e370206ac02"
     "0105000000040000000700000000000000";
-constexpr std::string_view kV3WithoutRequest =
-    "03013a0000000302e80700002a36fe9c9717110000000000000001000000000000001200000000000000036f6c64036e65770831302e302e30"
+constexpr std::string_view kV1WithoutRequest =
+    "01013a0000000302e80700002a36fe9c9717110000000000000001000000000000001200000000000000036f6c64036e65770831302e302e30"
     "2e370206ac0200";
 
 OpContext sample_context() {
@@ -60,16 +53,6 @@ void expect_sample(const JournalRecord& record) {
   EXPECT_EQ(record.client, "10.0.0.7");
 }
 
-TEST(NoteTest, Version1IsReadable) {
-  const auto record = JournalRecord::decode(bytes_of(kV1));
-  ASSERT_TRUE(record) << describe(record.error());
-  expect_sample(*record);
-  EXPECT_FALSE(record->type);
-  EXPECT_FALSE(record->result);
-  EXPECT_EQ(record->count, 0u);
-  EXPECT_TRUE(record->is_change());
-}
-
 void expect_answer(const JournalRecord& record) {
   expect_sample(record);
   EXPECT_EQ(record.type, FileType::kDirectory);
@@ -78,59 +61,51 @@ void expect_answer(const JournalRecord& record) {
   EXPECT_FALSE(record.is_change());
 }
 
-TEST(NoteTest, Version2IsReadable) {
-  const auto record = JournalRecord::decode(bytes_of(kV2));
-  ASSERT_TRUE(record) << describe(record.error());
-  expect_answer(*record);
-  EXPECT_FALSE(record->request);
-}
-
-TEST(NoteTest, HasTheBytesOfVersion3) {
-  EXPECT_EQ(encode_note(sample_note(), sample_context(), kTime), bytes_of(kV3));
-  const auto record = JournalRecord::decode(bytes_of(kV3));
+TEST(NoteTest, HasTheBytesOfVersion1) {
+  EXPECT_EQ(encode_note(sample_note(), sample_context(), kTime), bytes_of(kV1));
+  const auto record = JournalRecord::decode(bytes_of(kV1));
   ASSERT_TRUE(record) << describe(record.error());
   expect_answer(*record);
   EXPECT_EQ(record->request, (RequestKey{0x4'0000'0005, 7}));
 
   OpContext idempotent = sample_context();
   idempotent.request = {};
-  EXPECT_EQ(encode_note(sample_note(), idempotent, kTime), bytes_of(kV3WithoutRequest));
-  const auto plain = JournalRecord::decode(bytes_of(kV3WithoutRequest));
+  EXPECT_EQ(encode_note(sample_note(), idempotent, kTime), bytes_of(kV1WithoutRequest));
+  const auto plain = JournalRecord::decode(bytes_of(kV1WithoutRequest));
   ASSERT_TRUE(plain) << describe(plain.error());
   expect_answer(*plain);
   EXPECT_FALSE(plain->request);
 }
 
 TEST(NoteTest, EveryCutOrLongerRecordIsRefused) {
-  for (const std::string_view golden : {kV1, kV2, kV3, kV3WithoutRequest}) {
+  for (const std::string_view golden : {kV1, kV1WithoutRequest}) {
     const std::string whole = bytes_of(golden);
     for (std::size_t size = 0; size < whole.size(); ++size)
       EXPECT_FALSE(JournalRecord::decode(whole.substr(0, size))) << size;
     EXPECT_FALSE(JournalRecord::decode(whole + "x"));
     const std::string body = whole.substr(6);
-    const auto version = static_cast<std::uint8_t>(whole[0]);
-    EXPECT_TRUE(JournalRecord::decode(seal(version, 1, body)));
-    EXPECT_EQ(JournalRecord::decode(seal(version, 1, body + "x")).error().code, Errc::kCorrupt);
-    EXPECT_EQ(JournalRecord::decode(seal(version, 1, body.substr(1))).error().code, Errc::kCorrupt);
+    EXPECT_TRUE(JournalRecord::decode(seal(1, 1, body)));
+    EXPECT_EQ(JournalRecord::decode(seal(1, 1, body + "x")).error().code, Errc::kCorrupt);
+    EXPECT_EQ(JournalRecord::decode(seal(1, 1, body.substr(1))).error().code, Errc::kCorrupt);
   }
 }
 
 TEST(NoteTest, UnknownWordsAreRefused) {
-  const std::string body = bytes_of(kV2).substr(6);
+  const std::string body = bytes_of(kV1WithoutRequest).substr(6);
   const auto changed = [&](std::size_t at, char value) {
     std::string other = body;
     other[at] = value;
-    return JournalRecord::decode(seal(2, 1, other));
+    return JournalRecord::decode(seal(1, 1, other));
   };
   EXPECT_EQ(changed(0, 0).error().code, Errc::kCorrupt) << "no kind";
   EXPECT_EQ(changed(0, static_cast<char>(kLastChangeKind) + 1).error().code, Errc::kCorrupt)
       << "a kind that is not there yet";
   EXPECT_EQ(changed(1, 9).error().code, Errc::kCorrupt) << "no protocol";
-  EXPECT_EQ(changed(body.size() - 4, 8).error().code, Errc::kCorrupt) << "no type";
-  EXPECT_EQ(changed(body.size() - 3, 120).error().code, Errc::kCorrupt) << "no error";
-  const std::string asked = bytes_of(kV3).substr(6);
+  EXPECT_EQ(changed(body.size() - 5, 8).error().code, Errc::kCorrupt) << "no type";
+  EXPECT_EQ(changed(body.size() - 4, 120).error().code, Errc::kCorrupt) << "no error";
+  const std::string asked = bytes_of(kV1).substr(6);
   const auto with = [&](std::string tail) {
-    return JournalRecord::decode(seal(3, 1, asked.substr(0, asked.size() - 17) + tail));
+    return JournalRecord::decode(seal(1, 1, asked.substr(0, asked.size() - 17) + tail));
   };
   EXPECT_TRUE(with(asked.substr(asked.size() - 17)));
   EXPECT_EQ(with("\2" + asked.substr(asked.size() - 16)).error().code, Errc::kCorrupt)
@@ -139,11 +114,11 @@ TEST(NoteTest, UnknownWordsAreRefused) {
 }
 
 TEST(NoteTest, ANewerVersionIsReadAsFarAsItAllows) {
-  const std::string body = bytes_of(kV3).substr(6);
-  const auto newer = JournalRecord::decode(seal(4, 1, body + "more"));
+  const std::string body = bytes_of(kV1).substr(6);
+  const auto newer = JournalRecord::decode(seal(2, 1, body + "more"));
   ASSERT_TRUE(newer) << describe(newer.error());
   expect_sample(*newer);
-  EXPECT_EQ(JournalRecord::decode(seal(4, 4, body)).error().code, Errc::kNotSupported);
+  EXPECT_EQ(JournalRecord::decode(seal(2, 2, body)).error().code, Errc::kNotSupported);
 }
 
 TEST(NoteTest, OperationsHaveWords) {

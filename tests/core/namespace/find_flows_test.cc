@@ -28,7 +28,7 @@ class FindFlowsTest : public VolumeTest<Engine> {
   Flows found(FileId file) { return found(file, table_); }
   Flows found(FileId file, const FlowTable& table) {
     Flows flows;
-    const Status status = this->ns().find_flows({}, {.id = file, .table = table, .found = flows});
+    const Status status = this->ns().find_flows({}, file, table, flows);
     EXPECT_TRUE(status) << describe(status.error());
     return flows;
   }
@@ -100,8 +100,7 @@ TYPED_TEST(FindFlowsTest, AppendsNothingForWhatIsGone) {
   ASSERT_TRUE(this->ns().rmdir({}, {.parent = kRootId, .name = "a"}));
   for (const FileId gone : {file, a, FileId{1u << 20}}) {
     Flows flows;
-    EXPECT_EQ(this->ns().find_flows({}, {.id = gone, .table = this->table_, .found = flows}).error().code,
-              Errc::kStale);
+    EXPECT_EQ(this->ns().find_flows({}, gone, this->table_, flows).error().code, Errc::kStale);
     EXPECT_TRUE(flows.empty());
   }
 }

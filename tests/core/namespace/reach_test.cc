@@ -51,7 +51,7 @@ class ReachTest : public VolumeTest<Engine> {
         {"setattr", [=, &ns] { return stale(ns.setattr(c, {.id = file, .set = {.mode = 0600}})); }},
         {"setattr size", [=, &ns] { return stale(ns.setattr(c, {.id = file, .set = {.size = 1}})); }},
         {"access", [=, &ns] { return stale(ns.access(c, {.id = file, .wanted = kAccessRead})); }},
-        {"may_open", [=, &ns] { return stale(ns.may_open(c, {.id = file, .read = true})); }},
+        {"open of a file", [=, &ns] { return stale(ns.open(c, {.id = file})); }},
         {"readlink", [=, &ns] { return stale(ns.readlink(c, {.id = link})); }},
         {"statfs", [=, &ns] { return stale(ns.statfs(c, {.id = dir})); }},
         {"create",
@@ -156,7 +156,7 @@ TYPED_TEST(ReachTest, EachRootHasItsOwn) {
 
 TYPED_TEST(ReachTest, AnOpenFileWithoutANameIsWhereItWas) {
   const FileId file = *this->create(this->shown_, "f");
-  const HolderId holder = this->volume_->state().add_holder(Protocol::kNfs, [](LeaseId, FileId) {});
+  const HolderId holder = this->volume_->state().add_holder(Protocol::kNfs, nullptr);
   ASSERT_TRUE(this->volume_->state().open({.file = file, .holder = holder, .access = kShareRead, .deny = kShareNone}));
   this->remove(this->shown_, "f");
   EXPECT_TRUE(this->reached(file));

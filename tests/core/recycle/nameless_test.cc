@@ -13,7 +13,7 @@ class PurgedWhileOpenTest : public RecycleTest<Engine> {
   }
   OpenId open(FileId file) {
     const auto opened = this->volume_->state().open(
-        {file, this->volume_->state().add_holder(Protocol::kNfs, [](LeaseId, FileId) {}), kShareBoth, kShareNone});
+        {file, this->volume_->state().add_holder(Protocol::kNfs, nullptr), kShareBoth, kShareNone});
     EXPECT_TRUE(opened);
     return opened.value_or(OpenId{});
   }

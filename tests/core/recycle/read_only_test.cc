@@ -53,11 +53,20 @@ TYPED_TEST(RecycleReadOnlyTest, NothingInABinChanges) {
   EXPECT_TRUE(refused(ns.rename({}, {this->team_, "other", user_bin, "other"})));
   EXPECT_TRUE(refused(ns.copy_range({}, {other, 0, this->file_, 0, 5, true})));
   EXPECT_EQ(ns.access({}, {this->file_, kAccessRead | kAccessModify | kAccessExtend})->granted, kAccessRead);
-  EXPECT_TRUE(
-      refused(ns.open({}, {.parent = user_bin, .name = this->file_name_, .access = kAccessRead | kAccessModify})));
-  EXPECT_TRUE(
-      refused(ns.open({}, {.parent = user_bin, .name = this->file_name_, .disposition = OpenDisposition::kOverwrite})));
-  EXPECT_TRUE(ns.open({}, {.parent = user_bin, .name = this->file_name_}));
+  OpContext opener;
+  opener.holder = this->volume_->state().add_holder(Protocol::kSmb, nullptr);
+  const OpenRequest opens{.parent = user_bin, .name = this->file_name_};
+  const auto with = [&](std::uint32_t access, OpenDisposition disposition) {
+    OpenRequest request = opens;
+    request.access = access;
+    request.disposition = disposition;
+    return request;
+  };
+  EXPECT_TRUE(refused(ns.open(opener, with(kShareBoth, OpenDisposition::kOpen))));
+  EXPECT_TRUE(refused(ns.open(opener, with(kShareDelete, OpenDisposition::kOpen))));
+  EXPECT_TRUE(refused(ns.open(opener, with(kShareRead, OpenDisposition::kOverwrite))));
+  EXPECT_TRUE(ns.open(opener, opens));
+  this->volume_->state().remove_holder(opener.holder);
   EXPECT_EQ(this->read(this->file_), "text");
   this->expect_consistent();
 }

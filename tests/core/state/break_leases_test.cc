@@ -1,6 +1,8 @@
 // Break before mutate: every operation of Namespace against leases of somebody else.
 #include <thread>
 
+#include "tests/core/state/holder_callbacks.h"
+#include "tests/core/state/lease_requests.h"
 #include "tests/core/volume_fixture.h"
 
 namespace stoa::core::test {
@@ -191,6 +193,12 @@ template <class Engine>
 class BreakLeasesTest : public VolumeTest<Engine> {
  protected:
   StateTable& state() { return this->volume_->state(); }
+  // The caller of the operations: opens are of a holder.
+  OpContext other() {
+    OpContext ctx;
+    ctx.holder = state().add_holder(Protocol::kSmb, nullptr);
+    return ctx;
+  }
   Scene scene() {
     const std::string name = "d" + std::to_string(++scenes_);
     Scene s{};
@@ -253,29 +261,30 @@ class BreakLeasesTest : public VolumeTest<Engine> {
 TYPED_TEST_SUITE(BreakLeasesTest, Engines);
 
 TYPED_TEST(BreakLeasesTest, EveryOperationRecallsWhatIsInItsWayAndChangesNothingBefore) {
+  const OpContext other = this->other();
   for (const Operation& operation : operations()) {
     for (const Touches what : operation.touched) {
-      for (const LeaseKind kind : {LeaseKind::kRead, LeaseKind::kWrite}) {
-        const std::string name = operation.name + ", lease " + std::to_string(static_cast<int>(kind)) + " on " +
-                                 std::to_string(static_cast<int>(what));
+      for (const LeaseRequest wanted : {kReadDelegation, kWriteDelegation, kReads, kAll}) {
+        const std::string name =
+            operation.name + ", lease " + std::to_string(wanted.bits) + " on " + std::to_string(static_cast<int>(what));
         SCOPED_TRACE(name);
         const Scene s = this->scene();
         std::vector<std::pair<LeaseId, FileId>> recalled;
         OpContext holder;
-        holder.holder =
-            this->state().add_holder(Protocol::kNfs, [&](LeaseId l, FileId f) { recalled.push_back({l, f}); });
+        holder.holder = this->state().add_holder(
+            Protocol::kNfs, on_recall([&](const LeaseRecall& r) { recalled.push_back({r.lease, r.file}); }));
         const FileId id = this->of(s, what);
-        const auto lease = this->state().grant_lease(id, holder.holder, kind);
+        const auto lease = grant(this->state(), id, holder.holder, wanted);
         ASSERT_TRUE(lease);
         const std::string before = this->snapshot(s, holder);
-        const Status first = operation.run(this->ns(), this->root_, s);
-        if (operation.changes || kind == LeaseKind::kWrite) {
+        const Status first = operation.run(this->ns(), other, s);
+        if (operation.changes || (wanted.bits & kWriteCaching) != 0) {
           ASSERT_FALSE(first);
           EXPECT_EQ(first.error().code, Errc::kRecallPending);
           EXPECT_EQ(recalled, (std::vector<std::pair<LeaseId, FileId>>{{*lease, id}}));
           EXPECT_EQ(this->snapshot(s, holder), before);
           this->state().return_lease(*lease);
-          const Status again = operation.run(this->ns(), this->root_, s);
+          const Status again = operation.run(this->ns(), other, s);
           EXPECT_TRUE(again) << describe(again.error());
         } else {
           EXPECT_TRUE(first) << describe(first.error());
@@ -290,6 +299,7 @@ TYPED_TEST(BreakLeasesTest, EveryOperationRecallsWhatIsInItsWayAndChangesNothing
 
 TYPED_TEST(BreakLeasesTest, WhateverTakesANameRecallsHandleLeasesAndNothingElseDoes) {
   using enum Touches;
+  const OpContext other = this->other();
   const std::map<std::string, std::vector<Touches>> takes{{"unlink", {kFile}},
                                                           {"rmdir", {kSub}},
                                                           {"rename", {kFile}},
@@ -306,18 +316,18 @@ TYPED_TEST(BreakLeasesTest, WhateverTakesANameRecallsHandleLeasesAndNothingElseD
       const Scene s = this->scene();
       std::size_t recalled = 0;
       OpContext holder;
-      holder.holder = this->state().add_holder(Protocol::kSmb, [&](LeaseId, FileId) { ++recalled; });
-      const auto lease = this->state().grant_lease(this->of(s, what), holder.holder, LeaseKind::kHandle);
+      holder.holder = this->state().add_holder(Protocol::kSmb, on_recall([&](const LeaseRecall&) { ++recalled; }));
+      const auto lease = grant(this->state(), this->of(s, what), holder.holder, kKeepsHandle);
       ASSERT_TRUE(lease);
       const std::string before = this->snapshot(s, holder);
-      const Status first = operation.run(this->ns(), this->root_, s);
+      const Status first = operation.run(this->ns(), other, s);
       EXPECT_EQ(recalled, expected ? 1u : 0u);
       if (expected) {
         ASSERT_FALSE(first);
         EXPECT_EQ(first.error().code, Errc::kRecallPending);
         EXPECT_EQ(this->snapshot(s, holder), before);
         this->state().return_lease(*lease);
-        EXPECT_TRUE(operation.run(this->ns(), this->root_, s));
+        EXPECT_TRUE(operation.run(this->ns(), other, s));
       } else {
         EXPECT_TRUE(first) << describe(first.error());
       }
@@ -328,6 +338,7 @@ TYPED_TEST(BreakLeasesTest, WhateverTakesANameRecallsHandleLeasesAndNothingElseD
 }
 
 TYPED_TEST(BreakLeasesTest, MandatoryLocksKeepWhoeverReadsOrWritesContentOut) {
+  const OpContext other = this->other();
   const std::set<std::string> reads{"read", "read_slices", "copy_range out of it", "copy_range out of it, shared",
                                     "concatenate from it"};
   const std::set<std::string> writes{"write in place",
@@ -353,13 +364,13 @@ TYPED_TEST(BreakLeasesTest, MandatoryLocksKeepWhoeverReadsOrWritesContentOut) {
       const auto locked = this->state().lock_mandatory(*open, {}, exclusive);
       ASSERT_TRUE(locked && !*locked);
       const std::string before = this->snapshot(s, holder);
-      const Status first = operation.run(this->ns(), this->root_, s);
+      const Status first = operation.run(this->ns(), other, s);
       if (writes.contains(operation.name) || (exclusive && reads.contains(operation.name))) {
         ASSERT_FALSE(first);
         EXPECT_EQ(first.error().code, Errc::kLocked);
         EXPECT_EQ(this->snapshot(s, holder), before);
         EXPECT_TRUE(this->state().unlock_mandatory(*open, {}));
-        EXPECT_TRUE(operation.run(this->ns(), this->root_, s));
+        EXPECT_TRUE(operation.run(this->ns(), other, s));
       } else {
         EXPECT_TRUE(first) << describe(first.error());
       }
@@ -374,9 +385,10 @@ TYPED_TEST(BreakLeasesTest, OnesOwnLeasesHinderNothing) {
     SCOPED_TRACE(operation.name);
     const Scene s = this->scene();
     OpContext holder;
-    holder.holder = this->state().add_holder(Protocol::kNfs, [](LeaseId, FileId) { ADD_FAILURE() << "recalled"; });
+    holder.holder =
+        this->state().add_holder(Protocol::kNfs, on_recall([](const LeaseRecall&) { ADD_FAILURE() << "recalled"; }));
     for (const Touches what : operation.touched) {
-      ASSERT_TRUE(this->state().grant_lease(this->of(s, what), holder.holder, LeaseKind::kWrite));
+      ASSERT_TRUE(grant(this->state(), this->of(s, what), holder.holder, kWriteDelegation));
     }
     const Status done = operation.run(this->ns(), holder, s);
     EXPECT_TRUE(done) << describe(done.error());
@@ -388,8 +400,9 @@ TYPED_TEST(BreakLeasesTest, OnesOwnLeasesHinderNothing) {
 TYPED_TEST(BreakLeasesTest, WhatIsRefusedAnywayRecallsNobody) {
   const Scene s = this->scene();
   OpContext holder;
-  holder.holder = this->state().add_holder(Protocol::kNfs, [](LeaseId, FileId) { ADD_FAILURE() << "recalled"; });
-  ASSERT_TRUE(this->state().grant_lease(s.file, holder.holder, LeaseKind::kWrite));
+  holder.holder =
+      this->state().add_holder(Protocol::kNfs, on_recall([](const LeaseRecall&) { ADD_FAILURE() << "recalled"; }));
+  ASSERT_TRUE(grant(this->state(), s.file, holder.holder, kWriteDelegation));
   ASSERT_TRUE(this->ns().setattr(holder, {s.file, {.mode = 0600}}));
   OpContext stranger;
   stranger.cred = Credentials{.uid = 1000, .gid = 1000};
@@ -403,15 +416,15 @@ TYPED_TEST(BreakLeasesTest, AProtocolThatCannotParkWaitsForTheReturn) {
   const Scene s = this->scene();
   std::thread client;
   OpContext holder;
-  holder.holder = this->state().add_holder(Protocol::kNfs, [&](LeaseId lease, FileId file) {
-    client = std::thread([&, lease, file] {
-      // What it has cached comes first.
-      const std::span<const std::byte> pieces[] = {bytes_of("cached")};
-      EXPECT_TRUE(this->ns().write(holder, {file, 0, pieces}));
-      this->state().return_lease(lease);
-    });
-  });
-  ASSERT_TRUE(this->state().grant_lease(s.file, holder.holder, LeaseKind::kWrite));
+  holder.holder = this->state().add_holder(Protocol::kNfs, on_recall([&](const LeaseRecall& recall) {
+                                             client = std::thread([&, lease = recall.lease, file = recall.file] {
+                                               // What it has cached comes first.
+                                               const std::span<const std::byte> pieces[] = {bytes_of("cached")};
+                                               EXPECT_TRUE(this->ns().write(holder, {file, 0, pieces}));
+                                               this->state().return_lease(lease);
+                                             });
+                                           }));
+  ASSERT_TRUE(grant(this->state(), s.file, holder.holder, kWriteDelegation));
   OpContext waiting;
   waiting.lease_patience = std::chrono::minutes(1);
   std::string text(6, '?');
@@ -425,8 +438,8 @@ TYPED_TEST(BreakLeasesTest, AClientThatDoesNotAnswerHindersForALimitedTimeOnly) 
   this->options_.lease_recall_timeout_ms = 1;
   this->reopen();
   const Scene s = this->scene();
-  const HolderId silent = this->state().add_holder(Protocol::kNfs, [](LeaseId, FileId) {});
-  const auto lease = this->state().grant_lease(s.file, silent, LeaseKind::kWrite);
+  const HolderId silent = this->state().add_holder(Protocol::kNfs, nullptr);
+  const auto lease = grant(this->state(), s.file, silent, kWriteDelegation);
   ASSERT_TRUE(lease);
   OpContext waiting;
   waiting.lease_patience = std::chrono::minutes(1);

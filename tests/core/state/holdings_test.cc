@@ -46,7 +46,7 @@ TEST_F(HoldingsTest, LocksOfAllKindsAndWhoWaits) {
   const OpenId open_of_b = *open(b, kShareBoth);
   ASSERT_TRUE(table().lock_mandatory(open_of_b, {12, 2}, true));
   ASSERT_FALSE(*table().lock_or_wait({kFile, theirs, {5, 1}, true}));
-  ASSERT_TRUE(*table().lock_in_turn({kFile, theirs, {30, 1}, true}, nullptr));
+  ASSERT_TRUE(*table().lock_in_turn({kFile, theirs, {30, 1}, true}, {}));
   FileHoldings now = held();
   ASSERT_EQ(now.locks.first.size(), 3u);
   EXPECT_EQ(now.locks.first[0].holder, a.id);
@@ -71,11 +71,11 @@ TEST_F(HoldingsTest, LocksOfAllKindsAndWhoWaits) {
 
 TEST_F(HoldingsTest, LeasesUntilTheyLapse) {
   const Client a = client(), b = client();
-  ASSERT_TRUE(table().grant_lease(kFile, a.id, LeaseKind::kRead));
-  ASSERT_TRUE(table().grant_lease(kFile, a.id, LeaseKind::kHandle));
+  ASSERT_TRUE(grant(table(), kFile, a.id, kReadDelegation));
+  ASSERT_TRUE(grant(table(), kFile, a.id, kKeepsHandle, {.low = 1}));
   FileHoldings now = held();
   ASSERT_EQ(now.leases.first.size(), 2u);
-  EXPECT_EQ(now.leases.first[0].kind, LeaseKind::kRead);
+  EXPECT_EQ(now.leases.first[0].bits, kReadCaching);
   EXPECT_FALSE(now.leases.first[0].recalled);
   EXPECT_EQ(code(open(b, kShareWrite)), Errc::kRecallPending);
   now = held();
@@ -85,7 +85,7 @@ TEST_F(HoldingsTest, LeasesUntilTheyLapse) {
   now_ += options_.lease_recall_timeout;
   now = held();
   ASSERT_EQ(now.leases.first.size(), 1u);
-  EXPECT_EQ(now.leases.first[0].kind, LeaseKind::kHandle);
+  EXPECT_EQ(now.leases.first[0].bits, kHandleCaching);
 }
 
 // A lease that is being granted is nobody's yet.
@@ -93,7 +93,7 @@ TEST_F(HoldingsTest, NoLeaseThatIsOnlyTentative) {
   const Client a = client();
   std::uint64_t meanwhile = 1;
   files_.meanwhile = [&] { meanwhile = held().leases.total; };
-  ASSERT_TRUE(table().grant_lease(kFile, a.id, LeaseKind::kRead));
+  ASSERT_TRUE(grant(table(), kFile, a.id, kReadDelegation));
   EXPECT_EQ(meanwhile, 0u);
   EXPECT_EQ(held().leases.total, 1u);
 }

@@ -1,6 +1,7 @@
 // Asking again and again for byte-range locks: whose turn it is, who is called, and who has given up.
 #include <thread>
 
+#include "tests/core/state/holder_callbacks.h"
 #include "tests/core/state/table_fixture.h"
 
 namespace stoa::core::test {
@@ -8,6 +9,7 @@ namespace {
 
 class LockTurnsTest : public TableTest {
  protected:
+  static constexpr HandleBytes kHandle{std::byte{1}, std::byte{2}};
   struct Asker {
     HolderId id;
     std::shared_ptr<int> called = std::make_shared<int>(0);
@@ -15,7 +17,13 @@ class LockTurnsTest : public TableTest {
   };
   Asker asker() {
     Asker made;
-    made.id = table().add_holder(Protocol::kNfs, nullptr, {}, [n = made.granted](const LockRequest&) { ++*n; });
+    HolderCallbacks* const events = callbacks();
+    events->granted = [n = made.granted](const LockGranted&) { ++*n; };
+    events->turn = [n = made.called](const LockTurn& turn) {
+      EXPECT_EQ(turn.handle, kHandle);
+      ++*n;
+    };
+    made.id = table().add_holder(Protocol::kNfs, events);
     return made;
   }
   static LockRequest request(const Asker& who, LockRange range = {0, 10}, bool exclusive = true, FileId file = kFile) {
@@ -23,10 +31,8 @@ class LockTurnsTest : public TableTest {
   }
   // "granted", whose lock or turn is in the way, or the error. Without `callable`: nobody is told.
   std::string ask(const Asker& who, LockRange range = {0, 10}, bool exclusive = true, bool callable = true) {
-    std::function<void()> turn;
-    if (callable) turn = [n = who.called] { ++*n; };
-    const auto got = table().lock_in_turn(request(who, range, exclusive), std::move(turn));
-    return told(got);
+    const auto handle = callable ? std::optional(kHandle) : std::nullopt;
+    return told(table().lock_in_turn(request(who, range, exclusive), handle));
   }
   std::string take(const Asker& who, LockRange range = {0, 10}, bool exclusive = true) {
     return told(table().lock(kFile, {who.id, "o"}, range, exclusive));
@@ -51,8 +57,8 @@ TEST_F(LockTurnsTest, WhatIsFreeIsGrantedAndNobodyWaits) {
   EXPECT_EQ(ask(a), "granted");
   EXPECT_EQ(waits(), "0");
   EXPECT_TRUE(table().has_locks(kFile, {a.id, "o"}));
-  EXPECT_EQ(code(table().lock_in_turn(request(a, {5, 0}), nullptr)), Errc::kInvalid);
-  EXPECT_EQ(code(table().lock_in_turn(request({HolderId{77}}, {5, 1}), nullptr)), Errc::kInvalid);
+  EXPECT_EQ(code(table().lock_in_turn(request(a, {5, 0}), {})), Errc::kInvalid);
+  EXPECT_EQ(code(table().lock_in_turn(request({HolderId{77}}, {5, 1}), {})), Errc::kInvalid);
 }
 
 TEST_F(LockTurnsTest, WhoCameFirstIsCalledFirstAndNobodyWhoAsksPassesHim) {
@@ -228,9 +234,9 @@ TEST_F(LockTurnsTest, ACircleOverTheOrderOfArrivalLetsSomebodyPass) {
 TEST_F(LockTurnsTest, LeasesAreRecalledAndTheTurnComesWhenTheyAreReturned) {
   const Client reader = client();
   const Asker a = asker();
-  const auto lease = table().grant_lease(kFile, reader.id, LeaseKind::kRead);
+  const auto lease = grant(table(), kFile, reader.id, kReadDelegation);
   ASSERT_TRUE(lease);
-  EXPECT_EQ(code(table().lock_in_turn(request(a), [n = a.called] { ++*n; })), Errc::kRecallPending);
+  EXPECT_EQ(code(table().lock_in_turn(request(a), kHandle)), Errc::kRecallPending);
   EXPECT_EQ(reader.recalled->size(), 1u);
   table().return_lease(*lease);
   EXPECT_EQ(*a.called, 1);
@@ -256,7 +262,7 @@ TEST_F(LockTurnsTest, AnErrorLeavesNobodyWaiting) {
   EXPECT_EQ(take(b, {100, 1}), "granted");
   EXPECT_EQ(take(a), "granted");
   EXPECT_EQ(ask(c), by(a));
-  EXPECT_EQ(code(table().lock_in_turn(request(b, {50, 1}), nullptr)), Errc::kBusy);
+  EXPECT_EQ(code(table().lock_in_turn(request(b, {50, 1}), {})), Errc::kBusy);
   EXPECT_EQ(waits(), "1");
 }
 
@@ -268,18 +274,21 @@ TEST_F(LockTurnsTest, OfManyThreadsEachGetsItsTurn) {
   std::vector<std::jthread> threads;
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&, i] {
-      const HolderId me = table().add_holder(Protocol::kNfs, nullptr);
+      std::atomic<int> turns = 0;
+      HolderCallbacks* const events = callbacks();
+      events->turn = [&](const LockTurn&) {
+        ++turns;
+        turns.notify_one();
+      };
+      const HolderId me = table().add_holder(Protocol::kNfs, events);
       const LockRequest wanted{kFile, {me, std::to_string(i)}, {0, 10}, true};
       for (int round = 0; round < kRounds; ++round) {
         for (;;) {
-          const auto called = std::make_shared<std::atomic<bool>>(false);
-          const auto got = table().lock_in_turn(wanted, [called] {
-            *called = true;
-            called->notify_one();
-          });
+          const int before = turns;
+          const auto got = table().lock_in_turn(wanted, kHandle);
           ASSERT_TRUE(got);
           if (!*got) break;
-          called->wait(false);
+          turns.wait(before);
         }
         EXPECT_EQ(++inside, 1);
         ++entered;

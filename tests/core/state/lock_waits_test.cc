@@ -3,6 +3,7 @@
 #include <random>
 #include <thread>
 
+#include "tests/core/state/holder_callbacks.h"
 #include "tests/core/state/table_fixture.h"
 
 namespace stoa::core::test {
@@ -16,8 +17,9 @@ class LockWaitsTest : public TableTest {
   };
   Waiter waiter(std::string_view peer = {}) {
     Waiter made;
-    made.id = table().add_holder(Protocol::kNfs, nullptr, peer,
-                                 [list = made.granted](const LockRequest& lock) { list->push_back(lock); });
+    made.id = table().add_holder(
+        Protocol::kNfs, on_grant([list = made.granted](const LockGranted& event) { list->push_back(event.lock); }),
+        peer);
     return made;
   }
   static LockRequest request(const Waiter& who, LockRange range, bool exclusive = true, FileId file = kFile,
@@ -171,7 +173,7 @@ TEST_F(LockWaitsTest, GoWithTheirHolderAndAreServedWhenOneGoes) {
 TEST_F(LockWaitsTest, RecallLeasesAndWaitForThem) {
   const Client cacher = client();
   const Waiter a = waiter();
-  const auto lease = table().grant_lease(kFile, cacher.id, LeaseKind::kRead);
+  const auto lease = grant(table(), kFile, cacher.id, kReadDelegation);
   ASSERT_TRUE(lease);
   EXPECT_EQ(ask(request(a, {0, 10})), "waits");
   EXPECT_EQ(cacher.recalled->size(), 1u);
@@ -182,7 +184,7 @@ TEST_F(LockWaitsTest, RecallLeasesAndWaitForThem) {
 TEST_F(LockWaitsTest, OfALeaseThatLapsesAreTriedAgain) {
   const Client cacher = client();
   const Waiter a = waiter();
-  ASSERT_TRUE(table().grant_lease(kFile, cacher.id, LeaseKind::kWrite));
+  ASSERT_TRUE(grant(table(), kFile, cacher.id, kWriteDelegation));
   EXPECT_EQ(ask(request(a, {0, 10}, false)), "waits");
   table().retry_waits();
   EXPECT_TRUE(a.granted->empty());
@@ -194,7 +196,7 @@ TEST_F(LockWaitsTest, OfALeaseThatLapsesAreTriedAgain) {
 TEST_F(LockWaitsTest, AreServedWhenTheHolderOfALeaseGoes) {
   const Client cacher = client();
   const Waiter a = waiter();
-  ASSERT_TRUE(table().grant_lease(kFile, cacher.id, LeaseKind::kWrite));
+  ASSERT_TRUE(grant(table(), kFile, cacher.id, kWriteDelegation));
   EXPECT_EQ(ask(request(a, {0, 10})), "waits");
   table().remove_holder(cacher.id);
   EXPECT_EQ(a.granted->size(), 1u);
@@ -204,7 +206,7 @@ TEST_F(LockWaitsTest, KeepNoLeaseFromBeingRecalledOnlyWhenItMatters) {
   const Client cacher = client();
   const Waiter a = waiter(), b = waiter();
   hold(request(a, {0, 10}, false));
-  ASSERT_TRUE(table().grant_lease(kFile, cacher.id, LeaseKind::kRead));
+  ASSERT_TRUE(grant(table(), kFile, cacher.id, kReadDelegation));
   EXPECT_EQ(ask(request(b, {0, 10})), "waits");
   EXPECT_TRUE(cacher.recalled->empty());  // the lock is in the way yet
   release(request(a, {0, 10}));
@@ -423,11 +425,11 @@ TEST_F(LockWaitsTest, OfManyThreadsAllEnd) {
       std::mutex mutex;
       std::condition_variable told;
       std::size_t granted = 0;
-      const HolderId me = table().add_holder(Protocol::kNfs, nullptr, {}, [&](const LockRequest&) {
-        const std::lock_guard lock(mutex);
-        ++granted;
-        told.notify_one();
-      });
+      const HolderId me = table().add_holder(Protocol::kNfs, on_grant([&](const LockGranted&) {
+                                               const std::lock_guard lock(mutex);
+                                               ++granted;
+                                               told.notify_one();
+                                             }));
       const LockOwner owner{me, "o"};
       const auto take = [&](std::size_t file) {
         const auto got = table().lock_or_wait({FileId{file + 10}, owner, {0, 1}, true});

@@ -1,6 +1,7 @@
 // Mandatory byte-range locks (MS-FSA 2.1.4.10, 2.1.5.8) and handle leases, which an SMB protocol will need.
 #include <random>
 
+#include "tests/core/state/holder_callbacks.h"
 #include "tests/core/state/table_fixture.h"
 
 namespace stoa::core::test {
@@ -97,7 +98,7 @@ TEST_F(MandatoryLockTest, ConflictWithThoseOfOtherProtocols) {
 TEST_F(MandatoryLockTest, EndWithTheirOpenAndServeWhoWaits) {
   const Client smb = client();
   std::size_t granted = 0;
-  const HolderId nfs = table().add_holder(Protocol::kNfs, nullptr, {}, [&](const LockRequest&) { ++granted; });
+  const HolderId nfs = table().add_holder(Protocol::kNfs, on_grant([&](const LockGranted&) { ++granted; }));
   const OpenId first = opened(smb), second = opened(smb);
   ASSERT_EQ(lock(first, {0, 10}, true), "granted");
   ASSERT_EQ(lock(first, {50, 10}, true), "granted");
@@ -136,8 +137,8 @@ TEST_F(HandleLeaseTest, IsRecalledBeforeSomebodyIsRefusedForAShareReservation) {
   const Client a = client(), b = client(), c = client();
   const auto open_a = open(a, kShareRead, kShareWrite);
   const auto open_c = open(c, kShareRead);
-  const auto lease = table().grant_lease(kFile, a.id, LeaseKind::kHandle);
-  const auto bystander = table().grant_lease(kFile, c.id, LeaseKind::kHandle);
+  const auto lease = grant(table(), kFile, a.id, kKeepsHandle);
+  const auto bystander = grant(table(), kFile, c.id, kKeepsHandle);
   ASSERT_TRUE(open_a && open_c && lease && bystander);
   EXPECT_TRUE(open(b, kShareRead));  // in nobody's way
   EXPECT_TRUE(a.recalled->empty());
@@ -154,7 +155,7 @@ TEST_F(HandleLeaseTest, IsRecalledBeforeSomebodyIsRefusedForAShareReservation) {
 TEST_F(HandleLeaseTest, LapsesAsOthersDo) {
   const Client a = client(), b = client();
   ASSERT_TRUE(open(a, kShareRead, kShareBoth));
-  const auto lease = table().grant_lease(kFile, a.id, LeaseKind::kHandle);
+  const auto lease = grant(table(), kFile, a.id, kKeepsHandle);
   ASSERT_TRUE(lease);
   EXPECT_EQ(code(open(b, kShareRead)), Errc::kRecallPending);
   now_ += std::chrono::seconds(11);
@@ -162,22 +163,24 @@ TEST_F(HandleLeaseTest, LapsesAsOthersDo) {
   EXPECT_TRUE(table().lease_revoked(*lease));
 }
 
-TEST_F(HandleLeaseTest, GoesBesideTheOthersAndIsNotOneOfThem) {
+TEST_F(HandleLeaseTest, OfAKeyGoesBesideThoseOfOtherKeys) {
   const Client a = client(), b = client();
   ASSERT_TRUE(open(a, kShareBoth));
-  const auto writing = table().grant_lease(kFile, a.id, LeaseKind::kWrite);
-  const auto handle = table().grant_lease(kFile, a.id, LeaseKind::kHandle);
+  const auto writing = grant(table(), kFile, a.id, kWriteDelegation);
+  const auto handle = grant(table(), kFile, a.id, kKeepsHandle, {.low = 1});
   ASSERT_TRUE(writing && handle);
-  EXPECT_FALSE(table().grant_lease(kFile, a.id, LeaseKind::kHandle));
-  EXPECT_EQ(table().lease_of(kFile, a.id), LeaseKind::kWrite);
+  EXPECT_EQ(grant(table(), kFile, a.id, kKeepsHandle, {.low = 1}), handle);
   EXPECT_EQ(code(open(b, kShareRead)), Errc::kRecallPending);
   EXPECT_EQ(*a.recalled, std::vector{(Recalled{*writing, kFile})});
   table().return_lease(*writing);
-  EXPECT_EQ(table().lease_of(kFile, a.id), std::nullopt);
   EXPECT_TRUE(open(b, kShareRead));
   const FileId files[] = {kOther, kFile};
-  EXPECT_TRUE(table().before_name_goes(a.ctx(), files));
-  EXPECT_EQ(code(table().before_name_goes(b.ctx(), files)), Errc::kRecallPending);
+  OpContext mine = a.ctx();
+  mine.lease_key.low = 1;
+  EXPECT_TRUE(table().before_name_goes(mine, files));
+  for (const Client& who : {a, b}) {
+    EXPECT_EQ(code(table().before_name_goes(who.ctx(), files)), Errc::kRecallPending);
+  }
   table().return_lease(*handle);
   EXPECT_TRUE(table().before_name_goes(b.ctx(), files));
 }

@@ -61,11 +61,34 @@ TEST_F(OpenTableTest, WhatAnOpenDeniesHoldsForReadingAndWriting) {
   EXPECT_FALSE(denied(kNoOpen, kShareWrite, kOther));
 }
 
+TEST_F(OpenTableTest, AnOpenOfTheAttributesHindersNothing) {
+  const Client a = client();
+  const Client b = client();
+  const auto denies_all = open(a, kShareAll, kShareAll);
+  const auto looks = open(b, kShareNone, kShareAll);
+  ASSERT_TRUE(denies_all && looks);
+  EXPECT_TRUE(table().is_open(kFile));
+  table().close(*denies_all);
+  EXPECT_TRUE(open(a, kShareAll, kShareAll));
+  EXPECT_EQ(code(table().change_open(*looks, kShareRead, kShareNone)), Errc::kShareConflict);
+}
+
+TEST_F(OpenTableTest, WhatMayNotBeDeletedIsNotOpenedForIt) {
+  const Client a = client();
+  const Client b = client();
+  const auto denies = open(a, kShareRead, kShareDelete);
+  ASSERT_TRUE(denies);
+  EXPECT_EQ(code(open(b, kShareDelete)), Errc::kShareConflict);
+  EXPECT_TRUE(open(b, kShareBoth));
+  table().close(*denies);
+  ASSERT_TRUE(open(b, kShareDelete));
+  EXPECT_EQ(code(open(a, kShareRead, kShareDelete)), Errc::kShareConflict);
+}
+
 TEST_F(OpenTableTest, NonsenseIsRefused) {
   const Client a = client();
-  EXPECT_EQ(code(open(a, kShareNone)), Errc::kInvalid);
-  EXPECT_EQ(code(open(a, 4)), Errc::kInvalid);
-  EXPECT_EQ(code(open(a, kShareRead, 4)), Errc::kInvalid);
+  EXPECT_EQ(code(open(a, 8)), Errc::kInvalid);
+  EXPECT_EQ(code(open(a, kShareRead, 8)), Errc::kInvalid);
   EXPECT_EQ(code(open(Client{HolderId{12345}, {}}, kShareRead)), Errc::kInvalid);
   EXPECT_EQ(code(open(Client{kNoHolder, {}}, kShareRead)), Errc::kInvalid);
   EXPECT_EQ(code(table().change_open(OpenId{99}, kShareRead, kShareNone)), Errc::kInvalid);
@@ -82,7 +105,7 @@ TEST_F(OpenTableTest, AHolderTakesAllItHasAlong) {
     const FileId file{1000 + i};
     ASSERT_TRUE(open(a, kShareBoth, kShareBoth, file));
     ASSERT_TRUE(table().lock(file, {a.id, "x"}, {}, true));
-    ASSERT_TRUE(table().grant_lease(file, a.id, LeaseKind::kWrite));
+    ASSERT_TRUE(grant(table(), file, a.id, kWriteDelegation));
   }
   EXPECT_TRUE(table().holds_state(a.id));
   table().remove_holder(a.id);
@@ -93,7 +116,7 @@ TEST_F(OpenTableTest, AHolderTakesAllItHasAlong) {
     ASSERT_TRUE(open(b, kShareBoth, kShareBoth, file));
     const auto locked = table().lock(file, {b.id, "x"}, {}, true);
     ASSERT_TRUE(locked && !*locked);
-    ASSERT_TRUE(table().grant_lease(file, b.id, LeaseKind::kWrite));
+    ASSERT_TRUE(grant(table(), file, b.id, kWriteDelegation));
   }
   EXPECT_TRUE(a.recalled->empty());
   // A new holder in the same place is another one.
@@ -122,7 +145,7 @@ TEST_F(OpenTableTest, OneHolderAndOnePeerHaveLessThanAll) {
   const auto opens = [&](const Client& who) { return code(open(who, kShareRead, kShareNone, fresh())); };
   const auto locks = [&](const Client& who) { return code(table().lock(fresh(), {who.id, "o"}, {0, 1}, true)); };
   const auto leases = [&](const Client& who) {
-    return table().grant_lease(fresh(), who.id, LeaseKind::kRead) ? Errc{} : Errc::kBusy;
+    return grant(table(), fresh(), who.id, kReadDelegation) ? Errc{} : Errc::kBusy;
   };
   const auto check = [&](const std::function<Errc(const Client&)>& take) {
     EXPECT_EQ(take(a), Errc{});

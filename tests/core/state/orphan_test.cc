@@ -10,9 +10,7 @@ template <class Engine>
 class OrphanTest : public VolumeTest<Engine> {
  protected:
   StateTable& state() { return this->volume_->state(); }
-  HolderId holder() {
-    return this->state().add_holder(Protocol::kNfs, [](LeaseId, FileId) {});
-  }
+  HolderId holder() { return this->state().add_holder(Protocol::kNfs, nullptr); }
   Result<OpenId> open(FileId file, HolderId who) { return state().open({file, who, kShareBoth, kShareNone}); }
   std::size_t blobs() {
     EXPECT_TRUE(this->volume_->flush());

@@ -1,6 +1,7 @@
 #include <random>
 #include <thread>
 
+#include "tests/core/state/holder_callbacks.h"
 #include "tests/core/state/table_fixture.h"
 
 namespace stoa::core::test {
@@ -20,10 +21,10 @@ TEST_F(StateConcurrency, NothingIsLeftAndExclusiveMeansAlone) {
       for (int round = 0; round < 20; ++round) {
         std::vector<LeaseId> asked_for;
         std::mutex mutex;
-        const HolderId me = table().add_holder(Protocol::kNfs, [&](LeaseId lease, FileId) {
-          const std::lock_guard lock(mutex);
-          asked_for.push_back(lease);
-        });
+        const HolderId me = table().add_holder(Protocol::kNfs, on_recall([&](const LeaseRecall& recall) {
+                                                 const std::lock_guard lock(mutex);
+                                                 asked_for.push_back(recall.lease);
+                                               }));
         OpContext ctx;
         ctx.holder = me;
         for (int step = 0; step < 100; ++step) {
@@ -36,7 +37,7 @@ TEST_F(StateConcurrency, NothingIsLeftAndExclusiveMeansAlone) {
             inside[which].fetch_sub(1);
             EXPECT_TRUE(table().unlock(file, {me, "o"}, {0, 1}));
           }
-          const auto lease = table().grant_lease(file, me, LeaseKind::kRead);
+          const auto lease = grant(table(), file, me, kReadDelegation);
           EXPECT_EQ(code(table().before_read(ctx, file)) == Errc::kRecallPending, false);
           (void)table().before_mutate(ctx, std::span(&file, 1));
           table().send_recalls();

@@ -8,6 +8,8 @@
 
 #include "backends/kv/memory/memory_kv.h"
 #include "core/state/state_table.h"
+#include "tests/core/state/holder_callbacks.h"
+#include "tests/core/state/lease_requests.h"
 
 namespace stoa::core::test {
 
@@ -27,7 +29,14 @@ class NamedFiles final : public FileWatch {
 
   std::set<FileId> gone, nameless_files, busy;
   std::function<void()> meanwhile;  // while a lease is being granted
+  Status delete_name(FileId file, const OpenedName& name) override {
+    STOA_CHECK_OK(deleting ? deleting() : Status{});
+    deleted.emplace_back(file, name.name);
+    return {};
+  }
   std::vector<FileId> closed;
+  std::function<Status()> deleting;
+  std::vector<std::pair<FileId, std::string>> deleted;
 };
 
 class TableTest : public ::testing::Test {
@@ -37,6 +46,7 @@ class TableTest : public ::testing::Test {
   struct Recalled {
     LeaseId lease;
     FileId file;
+    std::uint32_t keeps = kLeaseNone;
     bool operator==(const Recalled&) const = default;
   };
   // A client that writes down which leases it is asked for.
@@ -49,10 +59,12 @@ class TableTest : public ::testing::Test {
       return ctx;
     }
   };
-  Client client(std::string_view peer = {}) {
+  Client client(std::string_view peer = {}, const LeaseTerms& terms = {}) {
     Client made{{}, std::make_shared<std::vector<Recalled>>()};
-    made.id = table().add_holder(
-        Protocol::kNfs, [list = made.recalled](LeaseId l, FileId f) { list->push_back({l, f}); }, peer, nullptr);
+    made.id = table().add_holder(Protocol::kNfs, on_recall([list = made.recalled](const LeaseRecall& r) {
+                                   list->push_back({r.lease, r.file, r.keeps});
+                                 }),
+                                 peer, terms);
     return made;
   }
   VolumeState& table() {

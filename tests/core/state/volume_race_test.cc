@@ -6,6 +6,7 @@
 #include "backends/blob/memory/memory_blobs.h"
 #include "backends/kv/memory/memory_kv.h"
 #include "core/volume/volume.h"
+#include "tests/core/state/holder_callbacks.h"
 
 namespace stoa::core::test {
 namespace {
@@ -40,7 +41,7 @@ class VolumeRace : public ::testing::Test {
 
 TEST_F(VolumeRace, AnOpenThatSucceedsKeepsTheFileAndTheLastCloseFreesIt) {
   constexpr int kRounds = 300;
-  const HolderId holder = state().add_holder(Protocol::kNfs, [](LeaseId, FileId) {});
+  const HolderId holder = state().add_holder(Protocol::kNfs, nullptr);
   const std::string text(1000, 't');
   for (int round = 0; round < kRounds; ++round) {
     const FileId file = create("f");
@@ -101,10 +102,10 @@ TEST_F(VolumeRace, NothingChangesUnderALeaseThatWasNotRecalled) {
   for (std::size_t i = 0; i < files.size(); ++i) {
     at = i;
     std::atomic<bool> recalled = false;
-    const HolderId holder = state().add_holder(Protocol::kNfs, [&](LeaseId, FileId) { recalled = true; });
+    const HolderId holder = state().add_holder(Protocol::kNfs, on_recall([&](const LeaseRecall&) { recalled = true; }));
     OpContext mine;
     mine.holder = holder;
-    const auto lease = state().grant_lease(files[i], holder, LeaseKind::kRead);
+    const auto lease = grant(state(), files[i], holder, kReadDelegation);
     if (lease) {
       ++granted;
       const auto first = ns().getattr(mine, {files[i]});

@@ -22,8 +22,7 @@ class OrphansTest : public VolumeTest<Engine> {
   }
   StateTable& state() { return this->volume_->state(); }
   OpenId open(FileId file) {
-    const auto opened =
-        state().open({file, state().add_holder(Protocol::kNfs, [](LeaseId, FileId) {}), kShareBoth, kShareNone});
+    const auto opened = state().open({file, state().add_holder(Protocol::kNfs, nullptr), kShareBoth, kShareNone});
     EXPECT_TRUE(opened) << describe(opened.error());
     return opened.value_or(OpenId{});
   }
@@ -332,7 +331,7 @@ TYPED_TEST(OrphansTest, NoLimitIsEverPassedByManyAtOnce) {
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
       const Leaves leaves{all_asked};
-      const HolderId me = this->state().add_holder(Protocol::kNfs, [](LeaseId, FileId) {});
+      const HolderId me = this->state().add_holder(Protocol::kNfs, nullptr);
       OpContext ctx;
       if (t % 2 == 0) ctx.durability = Durability::kApplied;
       for (int round = 0; round < kRounds; ++round) {

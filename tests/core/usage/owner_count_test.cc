@@ -414,7 +414,7 @@ class OwnerCountChangeTest : public OwnerCountTest<Engine> {
         {"an open file loses its name",
          [this](const Place& p) {
            StateTable& state = this->volume_->state();
-           const HolderId me = state.add_holder(Protocol::kNfs, [](LeaseId, FileId) {});
+           const HolderId me = state.add_holder(Protocol::kNfs, nullptr);
            const auto open = state.open({p.big, me, kShareBoth, kShareNone});
            if (!open || !drop(p.dir, "big")) return false;
            put_open(p.big, *open);

@@ -14,6 +14,7 @@
 #include "core/volume/opened_tree.h"
 #include "core/volume/volume.h"
 #include "tests/core/data/watched_blobs.h"
+#include "tests/manual_time.h"
 
 namespace stoa::core {
 namespace {
@@ -90,10 +91,10 @@ TEST_F(HealthTest, AHealthyVolumeIsAskedByOneDurableChange) {
 // Between looks that are not far apart, the changes of others are proof enough.
 TEST_F(HealthTest, NothingIsWrittenWhileOtherChangesBecomeDurable) {
   volume_.reset();
-  OpenedTree opened(kv_, *blobs_, *metrics_, {.background = false}, 1, FileId{1'000'000});
+  stoa::test::ManualTime now;
+  OpenedTree opened(kv_, *blobs_, *metrics_, {.time = &now, .background = false}, 1, FileId{1'000'000});
   VolumeContext& volume = opened.volume;
-  std::chrono::steady_clock::time_point now{};
-  Health health(volume, [&now] { return now; });
+  Health health(volume);
   const auto commit = [&] {
     WriteBatch batch;
     batch.put(Family::kConfig, "test", "x");
@@ -106,15 +107,15 @@ TEST_F(HealthTest, NothingIsWrittenWhileOtherChangesBecomeDurable) {
   };
   EXPECT_EQ(probes(), 1);
   for (int i = 0; i < 10; ++i) {
-    now += Health::kFresh;
+    now.pass(Health::kFresh);
     commit();
     EXPECT_EQ(probes(), 0) << i;
   }
-  now += Health::kFresh;
+  now.pass(Health::kFresh);
   EXPECT_EQ(probes(), 1);
   // What became durable long ago proves nothing.
   commit();
-  now += Health::kLately + std::chrono::seconds(1);
+  now.pass(Health::kLately + std::chrono::seconds(1));
   EXPECT_EQ(probes(), 1);
 }
 

@@ -1,4 +1,5 @@
 // The routes of audit over a log that only remembers what it was asked.
+#include "core/api/journal_cursor.h"
 #include "tests/frontends/admin/admin_fixture.h"
 
 namespace stoa::admin {
@@ -106,15 +107,17 @@ TEST_F(AuditRoutesTest, WrongPoliciesAreRefused) {
 TEST_F(AuditRoutesTest, QueriesAreTyped) {
   Answer answer =
       get("/v1/audit?path=/"
-          "a&user=ann&operation=create&protocol=nfs&result=ok&from=2026-11-22&to=2026-11-22T10:00:00Z&limit=5&after=7");
+          "a&user=ann&operation=create&protocol=nfs&result=ok&from=2026-11-22&to=2026-11-22T10:00:00Z&limit=5&after=" +
+          core::encode_cursor({}, 7));
   ASSERT_EQ(answer.status, 200u) << answer.text;
   EXPECT_EQ(log_.asked.path, "/a");
   EXPECT_EQ(log_.asked.user, "ann");
   EXPECT_EQ(log_.asked.limit, 5u);
   EXPECT_EQ(log_.asked.after, 7u);
   EXPECT_EQ(log_.asked.to->ns - log_.asked.from->ns, 36'000'000'000'000);
-  EXPECT_EQ(answer.json["next"], "42");
-  EXPECT_EQ(answer.json["records"][0]["sequence"], "18446744073709551615");
+  EXPECT_EQ(answer.json["next"], core::encode_cursor({}, 42));
+  EXPECT_EQ(answer.json["records"][0]["cursor"], core::encode_cursor({}, ~std::uint64_t{0}));
+  EXPECT_EQ(get("/v1/audit?after=7").status, 400u);
   EXPECT_FALSE(answer.json["records"][0].contains("hash"));
   EXPECT_EQ(get("/v1/audit?from=yesterday").status, 400u);
   EXPECT_EQ(get("/v1/audit?limit=0").status, 400u);

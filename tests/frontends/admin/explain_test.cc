@@ -139,7 +139,7 @@ TEST_F(AdminTest, WhoHasAFileOpenOrLockedIsExplained) {
   state.remove_holder(known);
   const core::HolderId reader = state.add_holder(core::Protocol::kNfs, nullptr);
   for (const core::FileId one : {file, core::kRootId})
-    ASSERT_TRUE(state.grant_lease(one, reader, core::LeaseKind::kRead));
+    ASSERT_TRUE(state.grant_lease(one, {reader}, {core::kReadCaching}));
   const Json lease{{"client", Json::object({{"id", std::to_string(static_cast<std::uint64_t>(reader))}})},
                    {"kind", "read"},
                    {"recalled", false}};

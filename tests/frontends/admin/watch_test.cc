@@ -6,6 +6,7 @@
 #include <map>
 #include <thread>
 
+#include "core/api/journal_cursor.h"
 #include "core/kv/keys.h"
 #include "frontends/admin/admin_server.h"
 #include "tests/frontends/admin/admin_fixture.h"
@@ -146,7 +147,7 @@ TEST_F(WatchTest, TellsChangesAtAndBelowTheDirectory) {
   EXPECT_EQ(first.data["type"], "file");
   EXPECT_EQ(first.data["protocol"], "nfs");
   EXPECT_EQ(first.data["client"], "10.0.0.7");
-  EXPECT_EQ(first.data["sequence"], first.id);
+  EXPECT_EQ(first.data["cursor"], first.id);
   EXPECT_EQ(watching->change(), "mkdir /a/b");
   EXPECT_EQ(watching->change(), "create /a/b/deep");
   // Into it, within it, out of it; a directory above takes its paths along.
@@ -199,13 +200,14 @@ TEST_F(WatchTest, ACursorThatIsTooOldIsGoneAndWrongOnesAreRefused) {
   for (std::uint64_t i = 1; i <= 5; ++i) batch.remove(core::Family::kJournal, core::keys::be64(i));
   const core::WriteBatch* const batches[] = {&batch};
   ASSERT_TRUE(kv_.apply(batches));
-  const Answer gone = get("/v1/watch?path=/a&cursor=3");
+  const Answer gone = get("/v1/watch?path=/a&cursor=" + core::encode_cursor({}, 3));
   EXPECT_EQ(gone.status, 410u);
   EXPECT_EQ(gone.code(), "gone");
-  EXPECT_THAT(gone.message(), HasSubstr("the oldest cursor is 5"));
-  EXPECT_EQ(get("/v1/watch?path=/a&cursor=5").status, 200u);
-  EXPECT_EQ(get("/v1/watch?path=/a&cursor=99999").status, 400u);
-  EXPECT_EQ(get("/v1/watch?path=/a&cursor=x").status, 400u);
+  EXPECT_THAT(gone.message(), HasSubstr("the oldest cursor is " + core::encode_cursor({}, 5)));
+  EXPECT_EQ(get("/v1/watch?path=/a&cursor=" + core::encode_cursor({}, 5)).status, 200u);
+  EXPECT_EQ(get("/v1/watch?path=/a&cursor=" + core::encode_cursor({}, 99999)).status, 400u);
+  for (const char* no_cursor : {"", "x", "5", "-1", "99999999999999999999999999"})
+    EXPECT_EQ(get("/v1/watch?path=/a&cursor=" + std::string(no_cursor)).status, 400u) << no_cursor;
   EXPECT_EQ(get("/v1/watch?path=/none").status, 404u);
   EXPECT_EQ(get("/v1/watch?path=/a/1").code(), "not_directory");
   EXPECT_EQ(get("/v1/watch").status, 400u);

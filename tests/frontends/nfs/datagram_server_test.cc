@@ -5,7 +5,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "frontends/nfs/rpc/peer.h"
+#include "frontends/wire/peer.h"
+#include "tests/frontends/nfs/no_scope.h"
 #include "tests/frontends/nfs/wire_client.h"
 
 namespace stoa::test {
@@ -14,7 +15,7 @@ namespace {
 constexpr std::uint32_t kToy = 400'100;
 constexpr std::array<std::uint8_t, 16> kHere{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, 1};
 
-class CountingProgram final : public rpc::Program {
+class CountingProgram final : public PlainProgram {
  public:
   std::uint32_t number() const override { return kToy; }
   std::string_view name() const override { return "toy"; }
@@ -24,8 +25,8 @@ class CountingProgram final : public rpc::Program {
     static constexpr std::array<rpc::Procedure, 1> kList{{{"null"}}};
     return kList;
   }
-  rpc::Weight weigh(const rpc::CallHeader&) const override { return rpc::Weight::kMemory; }
-  rpc::Outcome run(const rpc::Call&, rpc::Reply&) override {
+  rpc::CostClass cost_class(const rpc::CallHeader&) const override { return rpc::CostClass::kMemory; }
+  rpc::Outcome run(const PlainCall&, rpc::Reply&) override {
     ++calls;
     return {};
   }
@@ -33,23 +34,17 @@ class CountingProgram final : public rpc::Program {
   std::atomic<int> calls{0};
 };
 
-class NoScope final : public rpc::WorkerScope {
- public:
-  void refresh() override {}
-};
-
 class DatagramServerTest : public testing::Test {
  protected:
   void SetUp() override {
-    auto started = rpc::DatagramServer::start({"127.0.0.1", 0},
-                                              {.programs = {&program},
-                                               .make_scope = [] { return std::make_unique<NoScope>(); },
-                                               .settle = [](const core::PendingDurability&) { return Status{}; }},
-                                              metrics);
+    auto started = rpc::DatagramServer::start(
+        {"127.0.0.1", 0},
+        {.programs = plain_programs({&program}), .settle = [](const core::PendingDurability&) { return Status{}; }},
+        metrics);
     ASSERT_TRUE(started);
     server = std::move(*started);
     fd = socket(AF_INET, SOCK_DGRAM, 0);
-    const rpc::SocketAddress to = rpc::socket_address(kHere, server->port());
+    const wire::SocketAddress to = wire::socket_address(kHere, server->port());
     ASSERT_EQ(connect(fd, to.get(), to.bytes), 0);
   }
   void TearDown() override { close(fd); }

@@ -11,6 +11,7 @@
 
 #include "frontends/nfs/rpc/server.h"
 #include "tests/frontends/nfs/gss_caller.h"
+#include "tests/frontends/nfs/no_scope.h"
 #include "tests/frontends/nfs/toy_mechanism.h"
 
 namespace stoa::rpc {
@@ -28,14 +29,9 @@ constexpr std::uint32_t kBulkMax = 1 << 20;
 enum ToyProcedure : std::uint32_t { kNull = 0, kWho = 1, kCount = 2, kBulk = 3 };
 enum : std::uint32_t { kBadCredential = 1, kBadVerifier = 3, kCredentialProblem = 13, kContextProblem = 14 };
 
-class EmptyScope final : public WorkerScope {
- public:
-  void refresh() override {}
-};
-
 // WHO: the principal, and the text that was sent; COUNT: a change that is not idempotent; BULK: so many bytes, without
 // a copy.
-class ToyProgram final : public Program {
+class ToyProgram final : public test::PlainProgram {
  public:
   std::uint32_t number() const override { return kToy; }
   std::string_view name() const override { return "toy"; }
@@ -45,11 +41,11 @@ class ToyProgram final : public Program {
     static constexpr std::array<Procedure, 4> kList{{{"null"}, {"who"}, {"count", false}, {"bulk"}}};
     return kList;
   }
-  Weight weigh(const CallHeader& header) const override {
-    constexpr Weight kList[] = {Weight::kMemory, Weight::kMemory, Weight::kChange, Weight::kHeavy};
+  CostClass cost_class(const CallHeader& header) const override {
+    constexpr CostClass kList[] = {CostClass::kMemory, CostClass::kMemory, CostClass::kChange, CostClass::kHeavy};
     return kList[header.procedure];
   }
-  Outcome run(const Call& call, Reply& reply) override {
+  Outcome run(const test::PlainCall& call, Reply& reply) override {
     XdrReader in(call.header.arguments);
     switch (call.header.procedure) {
       case kWho: {
@@ -87,14 +83,13 @@ class ToyProgram final : public Program {
 class GssServerTest : public testing::Test {
  protected:
   void start(const GssLimits& limits = {}) {
-    Service service{.programs = {&toy_},
-                    .make_scope = [] { return std::make_unique<EmptyScope>(); },
+    Service service{.programs = test::plain_programs({&toy_}),
                     .settle = [this](const core::PendingDurability&) -> Status {
                       if (store_failed_) return fail(Errc::kIo, "the disk is gone");
                       return {};
                     },
                     .gss = &mechanism_,
-                    .tell_refused =
+                    .report_refused =
                         [this](const Peer& peer, std::string_view request, std::string_view reason) {
                           EXPECT_EQ(peer.text, "127.0.0.1");
                           const std::lock_guard lock(told_mutex_);

@@ -5,13 +5,14 @@
 #include <map>
 
 #include "frontends/nfs/rpc/server.h"
+#include "tests/frontends/nfs/no_scope.h"
 #include "tests/frontends/nfs/wire_client.h"
 
 namespace stoa::rpc {
 namespace {
 
 // A portmapper of our own, on our own server: program 100000 versions 2 and 3.
-class FakePortmapper final : public Program {
+class FakePortmapper final : public test::PlainProgram {
  public:
   std::uint32_t number() const override { return 100'000; }
   std::string_view name() const override { return "portmap"; }
@@ -21,8 +22,8 @@ class FakePortmapper final : public Program {
     static constexpr std::array<Procedure, 3> kList{{{"null"}, {"set"}, {"unset"}}};
     return kList;
   }
-  Weight weigh(const CallHeader&) const override { return Weight::kMemory; }
-  Outcome run(const Call& call, Reply& reply) override {
+  CostClass cost_class(const CallHeader&) const override { return CostClass::kMemory; }
+  Outcome run(const test::PlainCall& call, Reply& reply) override {
     XdrReader in(call.header.arguments);
     const std::uint32_t program = in.u32();
     const std::uint32_t version = in.u32();
@@ -49,19 +50,13 @@ class FakePortmapper final : public Program {
   std::map<std::uint32_t, std::pair<std::string, std::string>> addresses;  // network, universal address
 };
 
-class NoScope final : public WorkerScope {
- public:
-  void refresh() override {}
-};
-
 TEST(Portmapper, IsToldAndUntold) {
   MetricRegistry metrics;
   FakePortmapper fake;
-  auto server = Server::start({},
-                              {.programs = {&fake},
-                               .make_scope = [] { return std::make_unique<NoScope>(); },
-                               .settle = [](const core::PendingDurability&) { return Status{}; }},
-                              metrics);
+  auto server = Server::start(
+      {},
+      {.programs = test::plain_programs({&fake}), .settle = [](const core::PendingDurability&) { return Status{}; }},
+      metrics);
   ASSERT_TRUE(server);
   const std::uint16_t at = (*server)->ports().front();
   const PortMapping mapping{100'003, 3, 2049};
@@ -85,11 +80,10 @@ TEST(Portmapper, ThatIsNotThereIsAnError) {
   {
     MetricRegistry metrics;
     FakePortmapper fake;
-    auto server = Server::start({},
-                                {.programs = {&fake},
-                                 .make_scope = [] { return std::make_unique<NoScope>(); },
-                                 .settle = [](const core::PendingDurability&) { return Status{}; }},
-                                metrics);
+    auto server = Server::start(
+        {},
+        {.programs = test::plain_programs({&fake}), .settle = [](const core::PendingDurability&) { return Status{}; }},
+        metrics);
     ASSERT_TRUE(server);
     free_port = (*server)->ports().front();
   }

@@ -13,6 +13,7 @@
 #include <random>
 #include <thread>
 
+#include "tests/frontends/nfs/no_scope.h"
 #include "tests/frontends/nfs/wire_client.h"
 
 namespace stoa::rpc {
@@ -27,12 +28,7 @@ constexpr std::uint32_t kToy = 400'000;
 constexpr std::uint32_t kBulkMax = 4 << 20;
 enum ToyProcedure : std::uint32_t { kNull = 0, kEcho = 1, kCount = 2, kGate = 3, kBulk = 4, kFile = 5, kKeep = 7 };
 
-class EmptyScope final : public WorkerScope {
- public:
-  void refresh() override {}
-};
-
-class ToyProgram final : public Program {
+class ToyProgram final : public test::PlainProgram {
  public:
   std::uint32_t number() const override { return kToy; }
   std::string_view name() const override { return "toy"; }
@@ -43,12 +39,12 @@ class ToyProgram final : public Program {
         {{"null"}, {"echo"}, {"count", false}, {"gate"}, {"bulk"}, {"file"}, {}, {"keep"}}};
     return kList;
   }
-  Weight weigh(const CallHeader& header) const override {
-    constexpr Weight kList[] = {Weight::kMemory, Weight::kMemory, Weight::kChange, Weight::kHeavy,
-                                Weight::kHeavy,  Weight::kHeavy,  Weight::kMemory, Weight::kMemory};
+  CostClass cost_class(const CallHeader& header) const override {
+    constexpr CostClass kList[] = {CostClass::kMemory, CostClass::kMemory, CostClass::kChange, CostClass::kHeavy,
+                                   CostClass::kHeavy,  CostClass::kHeavy,  CostClass::kMemory, CostClass::kMemory};
     return kList[header.procedure];
   }
-  Outcome run(const Call& call, Reply& reply) override {
+  Outcome run(const test::PlainCall& call, Reply& reply) override {
     XdrReader in(call.header.arguments);
     switch (call.header.procedure) {
       case kEcho: {
@@ -129,16 +125,14 @@ class RpcServerTest : public testing::Test {
     server_.reset();
   }
   void start(const ServerOptions& options = {}) {
-    Service service{.programs = {&toy_},
-                    .make_scope = [] { return std::make_unique<EmptyScope>(); },
-                    .settle = [this](const core::PendingDurability& pending) -> Status {
-                      ++settled_;
-                      const bool sick =
-                          std::ranges::find(pending.written(), sick_file_.load()) != pending.written().end();
-                      if (store_full_) return fail(Errc::kNoSpace, "the disk is full");
-                      if (store_failed_ || sick) return fail(Errc::kIo, "the disk is gone");
-                      return {};
-                    }};
+    Service service{
+        .programs = test::plain_programs({&toy_}), .settle = [this](const core::PendingDurability& pending) -> Status {
+          ++settled_;
+          const bool sick = std::ranges::find(pending.written(), sick_file_.load()) != pending.written().end();
+          if (store_full_) return fail(Errc::kNoSpace, "the disk is full");
+          if (store_failed_ || sick) return fail(Errc::kIo, "the disk is gone");
+          return {};
+        }};
     auto server = Server::start(options, std::move(service), metrics_);
     ASSERT_TRUE(server) << describe(server.error());
     server_ = std::move(*server);
@@ -493,7 +487,7 @@ TEST_F(RpcServerTest, AFewIdleAddressesDoNotFillTheServer) {
 }
 
 TEST_F(RpcServerTest, HalfSentRecordsHaveABudgetAndTheOldestGiveWay) {
-  constexpr std::uint64_t kOne = RecordPool::memory_of(3);
+  constexpr std::uint64_t kOne = wire::RecordPool::memory_of(3);
   ServerOptions options;
   options.limits.half_sent_memory_max = 4 * kOne;
   options.limits.half_sent_memory_per_address_max = 2 * kOne;

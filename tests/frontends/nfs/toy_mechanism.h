@@ -10,9 +10,20 @@
 
 namespace stoa::test {
 
+// Tokens: "NAME" is complete at once, "more NAME" needs a second token, "NAME"; "bad" fails. The key is the name.
 class ToyContext final : public rpc::GssContext {
  public:
-  explicit ToyContext(std::string key) : key_(std::move(key)) {}
+  // `key`: as if a token had named it.
+  explicit ToyContext(std::string key, std::chrono::seconds lifetime = {})
+      : key_(std::move(key)), lifetime_(lifetime) {}
+  rpc::GssStep accept(std::span<const std::byte> token) override {
+    const std::string text(reinterpret_cast<const char*>(token.data()), token.size());
+    if (text.empty() || text == "bad") return {.major = 9u << 16, .minor = 7};  // GSS_S_DEFECTIVE_TOKEN
+    const bool more = text.starts_with("more ");
+    key_ = more ? text.substr(5) : text;
+    if (more) return {.major = rpc::GssStep::kContinueNeeded, .token = {std::byte{1}}};
+    return {.token = {std::byte{2}}, .principal = text, .lifetime = lifetime_};
+  }
   bool verify_mic(std::span<const std::byte> message, std::span<const std::byte> mic) override {
     return mic.size() == 4 && rpc::load_be32(mic.data()) == sum(message);
   }
@@ -40,23 +51,13 @@ class ToyContext final : public rpc::GssContext {
   std::uint32_t sum(std::span<const std::byte> message) const {
     return crc32c(message) ^ crc32c(std::as_bytes(std::span(key_)));
   }
-  const std::string key_;
+  std::string key_;
+  const std::chrono::seconds lifetime_;
 };
 
-// Tokens: "NAME" is complete at once, "more NAME" needs a second token, "NAME"; "bad" fails. The key is the name.
 class ToyMechanism final : public rpc::GssMechanism {
  public:
-  Step accept(std::unique_ptr<rpc::GssContext>& context, std::span<const std::byte> token) override {
-    const std::string text(reinterpret_cast<const char*>(token.data()), token.size());
-    if (text.empty() || text == "bad") {
-      context.reset();
-      return {.major = 9u << 16, .minor = 7};  // GSS_S_DEFECTIVE_TOKEN
-    }
-    const bool more = text.starts_with("more ");
-    context = std::make_unique<ToyContext>(more ? text.substr(5) : text);
-    if (more) return {.major = kContinueNeeded, .token = {std::byte{1}}};
-    return {.token = {std::byte{2}}, .principal = text, .lifetime = lifetime};
-  }
+  std::unique_ptr<rpc::GssContext> begin() override { return std::make_unique<ToyContext>("", lifetime); }
   std::chrono::seconds lifetime{3600};
 };
 

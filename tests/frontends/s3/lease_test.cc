@@ -1,6 +1,7 @@
 // Objects that a client of another protocol caches: S3 cannot say "a moment", so its requests wait for the recall.
 #include <thread>
 
+#include "tests/core/state/holder_callbacks.h"
 #include "tests/frontends/s3/protocol_fixture.h"
 
 namespace stoa::s3::test {
@@ -26,15 +27,15 @@ TYPED_TEST(LeaseProtocolTest, WhatAnotherClientHasCachedIsWrittenBackFirst) {
     core::StateTable& state = this->volume_->state();
     std::thread answer;
     core::OpContext holder;
-    holder.holder = state.add_holder(core::Protocol::kNfs, [&](core::LeaseId lease, FileId id) {
-      answer = std::thread([&, lease, id] {
-        const std::string_view text = "cached";
-        const std::span<const std::byte> pieces[] = {std::as_bytes(std::span(text))};
-        EXPECT_TRUE(this->ns().write(holder, {id, 0, pieces}));
-        state.return_lease(lease);
-      });
-    });
-    ASSERT_TRUE(state.grant_lease(file, holder.holder, core::LeaseKind::kWrite));
+    holder.holder = state.add_holder(core::Protocol::kNfs, core::test::on_recall([&](const core::LeaseRecall& recall) {
+                                       answer = std::thread([&, lease = recall.lease, id = recall.file] {
+                                         const std::string_view text = "cached";
+                                         const std::span<const std::byte> pieces[] = {std::as_bytes(std::span(text))};
+                                         EXPECT_TRUE(this->ns().write(holder, {id, 0, pieces}));
+                                         state.return_lease(lease);
+                                       });
+                                     }));
+    ASSERT_TRUE(state.grant_lease(file, {holder.holder}, {core::kReadCaching | core::kWriteCaching}));
     EXPECT_TRUE(request());
     ASSERT_TRUE(answer.joinable());
     answer.join();

@@ -304,7 +304,7 @@ export interface RecyclePolicy extends RecycleRules {
   used: { bytes: number; items: number };
 }
 export interface AuditRecord {
-  sequence: number | string;
+  cursor: string;
   time: string;
   user: Actor | null;
   operation: string;

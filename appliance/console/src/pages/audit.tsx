@@ -70,7 +70,7 @@ export function Audit() {
           <Table<AuditRecord>
             caption={t.audit.records}
             rows={data?.records}
-            rowKey={(record) => String(record.sequence)}
+            rowKey={(record) => String(record.cursor)}
             empty={t.audit.none}
             columns={[
               { key: 'time', head: t.common.time, cell: (record) => time(record.time, locale) },

@@ -89,20 +89,11 @@ TEST_F(IdentityTest, SecondProcessIsKeptOut) {
   EXPECT_EQ(LocalBlobStore::open(options_, metrics).error().code, Errc::kBusy);
 }
 
-// Stored for ever: a change is a new format, and these stay readable.
-TEST_F(IdentityTest, BothFormatsAreGolden) {
+// Once released, this stays readable: a change is a new format.
+TEST_F(IdentityTest, TheFormatIsGolden) {
   open();
   const std::string path = (root_ / "d0" / "identity").string();
   store_.reset();
-  std::ofstream(path) << "stoa-blob-directory 1 0123456789abcdef0123456789abcdef 3 7\n";
-  const auto old = read_identity((root_ / "d0").string());
-  ASSERT_TRUE(old && *old);
-  EXPECT_EQ((*old)->store, "0123456789abcdef0123456789abcdef");
-  EXPECT_EQ((*old)->index, 3u);
-  EXPECT_EQ((*old)->count, 7u);
-  EXPECT_EQ((*old)->generation, core::Generation{});
-  EXPECT_EQ((*old)->volume, "");
-
   const Identity written{.store = "s0",
                          .index = 3,
                          .count = 7,
@@ -115,7 +106,7 @@ TEST_F(IdentityTest, BothFormatsAreGolden) {
   std::ifstream file(path);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   EXPECT_EQ(text,
-            "stoa-blob-directory 2 s0 3 7\nvolume 00000000000000ab\ngeneration 5 77 1790000000\nnext 6 78 1790000001\n"
+            "stoa-blobs 1 s0 3 7\nvolume 00000000000000ab\ngeneration 5 77 1790000000\nnext 6 78 1790000001\n"
             "home /data folder\nplace /disk 1/blobs\n");
   const auto read = read_identity((root_ / "d0").string());
   ASSERT_TRUE(read && *read);
@@ -127,8 +118,13 @@ TEST_F(IdentityTest, DamagedOrNewerIdentityIsRefused) {
   open();
   std::ofstream(root_ / "d0" / "identity") << "nonsense";
   EXPECT_EQ(open_error(), Errc::kCorrupt);
-  std::ofstream(root_ / "d0" / "identity") << "stoa-blob-directory 9 abc 0 1\n";
+  std::ofstream(root_ / "d0" / "identity") << "stoa-blobs 9 abc 0 1\n";
   EXPECT_EQ(open_error(), Errc::kNotSupported);
+  for (const char* early : {"stoa-blob-directory 1 abc 0 1\n", "stoa-blob-directory 2 abc 0 1\nvolume ab\n"}) {
+    std::ofstream(root_ / "d0" / "identity") << early;
+    EXPECT_EQ(open_error(), Errc::kNotSupported);
+    EXPECT_NE(last_detail_.find("before 0.1.0"), std::string::npos) << last_detail_;
+  }
 }
 
 // What makes room are removals, and they need a start.

@@ -170,12 +170,13 @@ class World {
     header.arguments = arguments;
     core::PendingDurability pending;
     const rpc::Peer peer{.text = "fuzz"};
-    const rpc::Call call{header, peer, kept_.access(), 1, std::chrono::steady_clock::now(), &pending, callbacks_.get()};
+    const nfs::Call call{{header, peer, 1, std::chrono::steady_clock::now(), &pending, callbacks_.get()},
+                         kept_.access()};
     reply_.clear(1 << 20);
     rpc::Reply reply{rpc::XdrWriter(reply_)};
-    nfs4::weigh_compound(header);
+    nfs4::cost_class_of(header);
     const rpc::Outcome outcome = nfs4::run_compound(environment_, call, reply);
-    STOA_ASSERT(kept_.ns().settle({}, pending));
+    STOA_ASSERT(kept_.ns().sync({}, pending));
     check(arguments, outcome, reply);
   }
 

@@ -36,7 +36,7 @@ class World {
     std::vector<std::byte> record(bytes.begin(), bytes.end());
     put_real_handles(record);
     const std::uint32_t number = (control & 0xff) % 31;
-    rpc::Program& program = number < 24 ? static_cast<rpc::Program&>(*nlm_) : *nsm_;
+    nfs::Program& program = number < 24 ? static_cast<nfs::Program&>(*nlm_) : *nsm_;
     rpc::CallHeader header{
         .program = program.number(), .version = program.version_low(), .procedure = number < 24 ? number : number - 24};
     if (program.procedures()[header.procedure].name.empty()) return;
@@ -49,12 +49,12 @@ class World {
     peer.address[1] = 0x80;
     peer.address[15] = static_cast<std::uint8_t>(control >> 8 & 1);
     kept_.access().refresh();
-    const rpc::Call call{header, peer, kept_.access(), 1, std::chrono::steady_clock::now(), &pending};
+    const nfs::Call call{{header, peer, 1, std::chrono::steady_clock::now(), &pending}, kept_.access()};
     rpc::ReplyBuffer buffer;
     rpc::Reply reply{rpc::XdrWriter(buffer)};
-    program.weigh(header);
+    program.cost_class(header);
     const rpc::Outcome outcome = program.run(call, reply);
-    STOA_ASSERT(kept_.ns().settle({}, pending));
+    STOA_ASSERT(kept_.ns().sync({}, pending));
     STOA_ASSERT(buffer.size() % 4 == 0);
     if (outcome.accept != rpc::AcceptStatus::kSuccess)
       STOA_ASSERT(outcome.accept == rpc::AcceptStatus::kGarbageArguments);

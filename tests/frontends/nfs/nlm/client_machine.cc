@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/frontends/nfs/no_scope.h"
+
 namespace stoa::test {
 
 namespace {
@@ -10,7 +12,7 @@ constexpr std::uint32_t kPortmap = 100'000;
 
 }  // namespace
 
-class ClientMachine::Service final : public rpc::Program {
+class ClientMachine::Service final : public PlainProgram {
  public:
   Service(ClientMachine& machine, std::uint32_t program, std::uint32_t version)
       : machine_(machine), program_(program), version_(version), list_(24, rpc::Procedure{"any"}) {}
@@ -19,9 +21,9 @@ class ClientMachine::Service final : public rpc::Program {
   std::uint32_t version_low() const override { return program_ == kPortmap ? 2 : version_; }
   std::uint32_t version_high() const override { return version_; }
   std::span<const rpc::Procedure> procedures() const override { return list_; }
-  rpc::Weight weigh(const rpc::CallHeader&) const override { return rpc::Weight::kMemory; }
+  rpc::CostClass cost_class(const rpc::CallHeader&) const override { return rpc::CostClass::kMemory; }
   void encode_not_durable(const rpc::CallHeader&, Errc, rpc::XdrWriter&) override {}
-  rpc::Outcome run(const rpc::Call& call, rpc::Reply& reply) override {
+  rpc::Outcome run(const PlainCall& call, rpc::Reply& reply) override {
     const auto arguments = call.header.arguments;
     rpc::XdrReader in(arguments);
     if (program_ == kPortmap) {
@@ -56,23 +58,14 @@ class ClientMachine::Service final : public rpc::Program {
   const std::vector<rpc::Procedure> list_;
 };
 
-namespace {
-
-class NoScope final : public rpc::WorkerScope {
- public:
-  void refresh() override {}
-};
-
-}  // namespace
-
 ClientMachine::ClientMachine(const std::string& address) {
-  rpc::Service service{.programs = {},
-                       .make_scope = [] { return std::make_unique<NoScope>(); },
-                       .settle = [](const core::PendingDurability&) { return Status{}; }};
+  std::vector<PlainProgram*> programs;
   for (const auto& [program, version] : {std::pair{kPortmap, 3u}, {100'021u, 4u}, {100'024u, 1u}}) {
     services_.push_back(std::make_unique<Service>(*this, program, version));
-    service.programs.push_back(services_.back().get());
+    programs.push_back(services_.back().get());
   }
+  const rpc::Service service{.programs = plain_programs(std::move(programs)),
+                             .settle = [](const core::PendingDurability&) { return Status{}; }};
   // Both on one port, which somebody else may have over UDP.
   while (datagrams_ == nullptr) {
     auto started = rpc::Server::start({.listen = {{address, 0}}}, service, metrics_);

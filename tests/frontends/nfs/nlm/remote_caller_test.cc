@@ -6,8 +6,8 @@
 
 #include <future>
 
-#include "frontends/nfs/rpc/listener.h"
 #include "frontends/nfs/rpc/universal_address.h"
+#include "frontends/wire/listener.h"
 #include "tests/frontends/nfs/nlm/client_machine.h"
 
 namespace stoa::test {
@@ -91,7 +91,7 @@ TEST(RemoteCaller, NobodyIsReachedAtAnAddressOfALink) {
 class MuteMachine {
  public:
   MuteMachine() {
-    const auto bound = rpc::listen_tcp({"0.0.0.0", 0});
+    const auto bound = wire::listen_tcp({"0.0.0.0", 0});
     EXPECT_TRUE(bound);
     fd_ = bound->fd;
     port = bound->port;

@@ -77,7 +77,7 @@ TEST_F(Nfs4Attributes, WhatOpenTakesIsTold) {
 }
 
 TEST_F(Nfs4Attributes, WhatIsUnknownOrUnsupportedIsLeftOut) {
-  ASSERT_EQ(run(nfs4::op_getattr, Xdr().u32(5).u32(1 << 4 | 1 << 14).u32(0).u32(0x80000000).u32(~0u).u32(1)),
+  ASSERT_EQ(run(nfs4::op_getattr, Xdr().u32(5).u32(1 << 4 | 1 << 24).u32(0).u32(0x80000000).u32(~0u).u32(1)),
             Nfs4Status::kOk);
   EXPECT_EQ(Bitmap::decode(in), Bitmap{Attr::kSize});
   EXPECT_EQ(run(nfs4::op_getattr, Xdr().u32(~0u).u32(0)), Nfs4Status::kBadXdr);
@@ -128,6 +128,32 @@ TEST_F(Nfs4Attributes, AllOrNothingIsSet) {
   EXPECT_EQ(now.mtime, Timestamp::from(-2, 7));
   EXPECT_EQ(set({Attr::kSize, Attr::kOwner}, Xdr().u64(1).string("somebody@example.com")), Nfs4Status::kBadOwner);
   EXPECT_EQ(attributes(file).size, 3u);
+}
+
+// RFC 8881 5.8.2.1, 5.8.2.13, 5.8.2.36: archive says that the file was archived since its last change.
+TEST_F(Nfs4Attributes, ArchiveHiddenAndSystemAreBitsOfTheFile) {
+  const auto shown = [&] {
+    rpc::XdrReader v = values({Attr::kArchive, Attr::kHidden, Attr::kSystem});
+    return std::array{v.boolean(), v.boolean(), v.boolean()};
+  };
+  EXPECT_EQ(shown(), (std::array{false, false, false}));
+  EXPECT_EQ(set({Attr::kArchive, Attr::kHidden}, Xdr().u32(1).u32(1)), Nfs4Status::kOk);
+  EXPECT_EQ(attributes(file).dos, core::kDosHidden);
+  EXPECT_EQ(shown(), (std::array{true, true, false}));
+  EXPECT_EQ(set({Attr::kHidden, Attr::kSystem}, Xdr().u32(0).u32(1)), Nfs4Status::kOk);
+  EXPECT_EQ(shown(), (std::array{true, false, true}));
+  EXPECT_EQ(set({Attr::kSize}, Xdr().u64(1)), Nfs4Status::kOk);
+  EXPECT_EQ(shown(), (std::array{false, false, true}));
+}
+
+TEST_F(Nfs4Attributes, TheTimeOfCreationCanBeSet) {
+  EXPECT_EQ(set({Attr::kTimeCreate}, Xdr().u64(static_cast<std::uint64_t>(-2)).u32(7)), Nfs4Status::kOk);
+  EXPECT_EQ(attributes(file).btime, Timestamp::from(-2, 7));
+  rpc::XdrReader v = values({Attr::kTimeCreate});
+  EXPECT_EQ(v.u64(), static_cast<std::uint64_t>(-2));
+  EXPECT_EQ(v.u32(), 7u);
+  EXPECT_EQ(set({Attr::kTimeCreate}, Xdr().u64(1).u32(1'000'000'000)), Nfs4Status::kInval);
+  EXPECT_EQ(attributes(file).btime, Timestamp::from(-2, 7));
 }
 
 TEST_F(Nfs4Attributes, OwnersAreNumbersOrKnownUsers) {

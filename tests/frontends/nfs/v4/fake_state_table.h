@@ -7,14 +7,16 @@ namespace stoa::test {
 
 class FakeStateTable final : public core::StateTable {
  public:
-  core::HolderId add_holder(core::Protocol, std::function<void(core::LeaseId, core::FileId)>, std::string_view,
-                            std::function<void(const core::LockRequest&)>) override {
+  core::HolderId add_holder(core::Protocol, core::HolderEvents*, std::string_view, const core::LeaseTerms&) override {
     return {};
   }
+  void mute(const core::HolderEvents&) override {}
   void remove_holder(core::HolderId) override {}
   bool holds_state(core::HolderId) const override { return false; }
   core::HeldCounts held_by(core::HolderId) const override { return {}; }
   core::FileHoldings held_of(core::FileId, std::size_t) const override { return {}; }
+  core::HolderState export_holder(core::HolderId) const override { return {}; }
+  core::HolderState adopt_holder(core::HolderId, const core::HolderState&) override { return {}; }
   Result<core::OpenId> open(const core::OpenSpec&) override { return fail(Errc::kNotSupported); }
   Status change_open(core::OpenId, std::uint32_t, std::uint32_t) override { return fail(Errc::kNotSupported); }
   Status check_denied(core::FileId, core::OpenId, std::uint32_t) const override { return {}; }
@@ -34,15 +36,26 @@ class FakeStateTable final : public core::StateTable {
   }
   Status unlock_mandatory(core::OpenId, core::LockRange) override { return fail(Errc::kNotSupported); }
   Result<bool> lock_or_wait(const core::LockRequest&) override { return fail(Errc::kNotSupported); }
-  Result<std::optional<core::HeldLock>> lock_in_turn(const core::LockRequest&, std::function<void()>) override {
+  Result<std::optional<core::HeldLock>> lock_in_turn(const core::LockRequest&,
+                                                     const std::optional<core::HandleBytes>&) override {
     return fail(Errc::kNotSupported);
   }
   bool cancel_wait(const core::LockRequest&) override { return false; }
   void retry_waits() override {}
-  std::optional<core::LeaseId> grant_lease(core::FileId, core::HolderId, core::LeaseKind) override { return {}; }
+  std::optional<core::GrantedLease> grant_lease(core::FileId, const core::LeaseOwner&,
+                                                const core::LeaseRequest&) override {
+    return {};
+  }
+  Status acknowledge(core::LeaseId, std::uint32_t) override { return {}; }
   void return_lease(core::LeaseId) override {}
+  void join_opens(core::OpenId, core::OpenId) override {}
+  Status set_delete(core::OpenId, core::DeleteWhen) override { return fail(Errc::kNotSupported); }
+  bool delete_pending(core::FileId) const override { return false; }
   bool lease_revoked(core::LeaseId) const override { return false; }
-  std::optional<core::LeaseKind> lease_of(core::FileId, core::HolderId) const override { return {}; }
+  Result<std::optional<core::RecallWait>> when_clear(core::FileId, std::function<void()>) override {
+    return std::nullopt;
+  }
+  void stop_waiting(const core::RecallWait&) override {}
   Status before_read(const core::OpContext&, core::FileId) override { return {}; }
   Status remember_client(core::Protocol, std::string_view) override { return {}; }
   Status forget_client(core::Protocol, std::string_view) override { return {}; }

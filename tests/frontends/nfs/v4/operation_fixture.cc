@@ -73,7 +73,7 @@ void OperationTest::begin(std::uint32_t minor, std::uint32_t uid) {
   header.credential = {.sys = true, .uid = uid, .gid = uid};
   access->refresh();
   buffer.clear(1 << 20);
-  call.reset(new rpc::Call{header, peer, *access, 1, std::chrono::steady_clock::now(), nullptr});
+  call.reset(new nfs::Call{{header, peer, 1, std::chrono::steady_clock::now(), nullptr}, *access});
   reply.reset(new rpc::Reply{rpc::XdrWriter(buffer)});
   c = std::make_unique<nfs4::Compound>(*environment, *call, *reply);
   c->minor = minor;

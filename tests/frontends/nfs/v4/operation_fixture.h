@@ -73,7 +73,7 @@ class OperationTest : public testing::Test {
   rpc::Peer peer;
   rpc::CallHeader header;
   rpc::ReplyBuffer buffer;
-  std::unique_ptr<rpc::Call> call;
+  std::unique_ptr<nfs::Call> call;
   std::unique_ptr<rpc::Reply> reply;
   std::unique_ptr<nfs4::Compound> c;
   Bytes arguments_;

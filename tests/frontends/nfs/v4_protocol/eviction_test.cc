@@ -84,7 +84,7 @@ TEST_F(EvictionTest, WhoHasAFileIsSeen) {
   held = volume->state().held_of(id_of("g"), 10);
   ASSERT_EQ(held.leases.first.size(), 1u);
   EXPECT_EQ(held.leases.first[0].holder, status_of("a").id);
-  EXPECT_EQ(held.leases.first[0].kind, core::LeaseKind::kRead);
+  EXPECT_EQ(held.leases.first[0].bits, core::kReadCaching);
   EXPECT_FALSE(held.leases.first[0].recalled);
   EXPECT_EQ(b->open(root, "g", kOpenBoth).status, Nfs4Status::kDelay);
   EXPECT_TRUE(volume->state().held_of(id_of("g"), 10).leases.first[0].recalled);

@@ -1,0 +1,44 @@
+// Events of holders of opens, locks and leases: one object for each protocol of a head, which finds its client by the
+// holder's id.
+//
+// Events are values and come from any thread, with no lock of the core held, yet perhaps with locks of a protocol that
+// called the core: a handler must not block, add or remove holders. It may return the lease.
+#pragma once
+
+#include "core/api/file_handle.h"
+#include "core/api/ids.h"
+#include "core/api/lock_request.h"
+
+namespace stoa::core {
+
+// The holder is to give up bits of a lease (StateTable::acknowledge). May come again.
+struct LeaseRecall {
+  HolderId holder;
+  LeaseId lease;
+  FileId file;
+  std::uint32_t keeps;  // LeaseBits that may stay; none: it is to be returned
+};
+
+// A request that waited in StateTable::lock_or_wait has got its lock.
+struct LockGranted {
+  LockRequest lock;
+};
+
+// It is the turn of a request of StateTable::lock_in_turn: asked again, it is granted.
+struct LockTurn {
+  LockRequest wanted;
+  HandleBytes handle;  // of the file, as the request gave it
+};
+
+// A protocol overrides the events of what it uses.
+class HolderEvents {
+ public:
+  virtual void lease_recalled(const LeaseRecall&) {}
+  virtual void lock_granted(const LockGranted&) {}
+  virtual void lock_turn(const LockTurn&) {}
+
+ protected:
+  ~HolderEvents() = default;
+};
+
+}  // namespace stoa::core

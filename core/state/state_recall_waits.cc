@@ -1,0 +1,57 @@
+// Requests that wait until the recalls of a file are answered.
+#include <condition_variable>
+
+#include "core/state/state_table.h"
+
+namespace stoa::core {
+
+Result<std::optional<RecallWait>> VolumeState::when_clear(FileId id, std::function<void()> clear) {
+  Shard& shard = shard_of(id);
+  const std::lock_guard lock(shard.mutex);
+  const auto found = shard.files.find(id);
+  if (found == shard.files.end()) return std::nullopt;
+  FileState& file = found->second;
+  const auto lapses = file.leases.awaited_until(options_.now());
+  if (!lapses) return std::nullopt;
+  if (recall_waits_.fetch_add(1) >= kRecallWaitsMax) {
+    recall_waits_.fetch_sub(1);
+    return fail(Errc::kBusy, "too many requests wait for recalls");
+  }
+  const std::uint64_t number = shard.next_id++;
+  file.recall_waits.push_back({number, std::move(clear)});
+  return RecallWait{id, number, *lapses};
+}
+
+void VolumeState::stop_waiting(const RecallWait& wait) {
+  Shard& shard = shard_of(wait.file);
+  const std::lock_guard lock(shard.mutex);
+  const auto found = shard.files.find(wait.file);
+  if (found == shard.files.end()) return;
+  const auto gone = std::erase_if(found->second.recall_waits,
+                                  [&](const FileState::Waiting& waiting) { return waiting.number == wait.number; });
+  recall_waits_.fetch_sub(static_cast<std::int64_t>(gone));
+}
+
+Status VolumeState::wait_until_clear(FileId id, StateClock::time_point until) {
+  struct Latch {
+    std::mutex mutex;
+    std::condition_variable opened;
+    bool open = false;  // guarded by `mutex`
+  };
+  const auto latch = std::make_shared<Latch>();
+  STOA_TRY(wait, when_clear(id, [latch] {
+             const std::lock_guard lock(latch->mutex);
+             latch->open = true;
+             latch->opened.notify_one();
+           }));
+  if (!wait) return {};
+  std::unique_lock lock(latch->mutex);
+  // A span, as the clock of the table may be another one than that of the condition.
+  const auto most = std::min(until, wait->lapses) - options_.now();
+  const bool cleared = latch->opened.wait_for(lock, most, [&] { return latch->open; });
+  lock.unlock();
+  if (!cleared) stop_waiting(*wait);
+  return {};
+}
+
+}  // namespace stoa::core

@@ -1,0 +1,32 @@
+// What operations that only read are given of an open volume: no committer, and nothing that leads to a stored change.
+// What they keep in memory on the way (caches, blocks that were verified, damage that was found) is no change.
+#pragma once
+
+#include "base/rw_lock.h"
+#include "core/blob/blob_store.h"
+#include "core/inode/node_cache.h"
+#include "core/kv/kv_store.h"
+#include "core/state/lease_gate.h"
+#include "core/txn/entry_cache.h"
+#include "core/txn/recycle_state.h"
+#include "core/txn/volume_options.h"
+#include "core/usage/ledger.h"
+
+namespace stoa::core {
+
+class DataState;  // core/data: what in-place I/O, gc and checksums keep in memory
+
+struct VolumeView {
+  const VolumeOptions& options;
+  BlobReader& blobs;
+  KvReader& kv;
+  NodeCache& nodes;
+  EntryCache& entries;
+  RwLock& tree_lock;  // shared: chains of directories stand still
+  const Ledger& ledger;
+  LeaseGate& state;
+  RecycleState& recycle;
+  DataState* const data;
+};
+
+}  // namespace stoa::core

@@ -1,0 +1,59 @@
+#include "core/volume/watch_files.h"
+
+#include "base/log.h"
+#include "core/links/orphan.h"
+#include "core/txn/operations.h"
+
+namespace stoa::core {
+namespace {
+
+class TreeFiles final : public FileWatch {
+ public:
+  explicit TreeFiles(VolumeContext& volume) : volume_(volume) {}
+
+  Result<bool> nameless(FileId file) override {
+    STOA_TRY(node, volume_.nodes.get(file));
+    const std::shared_lock lock(node->lock);
+    STOA_CHECK_OK(require_live(*node));
+    return node->record.links == 0;
+  }
+
+  bool settled(FileId file) override {
+    const auto node = volume_.nodes.get(file);
+    if (!node) return false;
+    // Content is written and cut under the gate; all else is changed under the node's lock.
+    const std::unique_lock gate((*node)->data_gate, std::try_to_lock);
+    if (!gate.owns_lock()) return false;
+    const std::shared_lock lock((*node)->lock);
+    return !(*node)->deleted;
+  }
+
+  void last_closed(FileId file) override {
+    if (const Status deleted = delete_orphan(volume_, file); !deleted) {
+      log_warning("namespace", "a file without a name could not be deleted; the next start does it",
+                  {{"inode", static_cast<std::uint64_t>(file)}, {"error", describe(deleted.error())}});
+    }
+  }
+
+  Status delete_name(FileId file, const OpenedName& name) override {
+    OpContext ctx;
+    ctx.protocol = name.protocol;
+    ctx.cred = name.cred;
+    ctx.client = name.client;
+    ctx.durability = Durability::kApplied;
+    const auto gone = unlink(volume_, ctx, {.parent = name.parent, .name = name.name, .file = file});
+    volume_.state.send_recalls();
+    return gone ? Status{} : fail(gone.error());
+  }
+
+ private:
+  VolumeContext& volume_;
+};
+
+}  // namespace
+
+std::unique_ptr<FileWatch> watch_files(VolumeContext& volume) {
+  return std::make_unique<TreeFiles>(volume);
+}
+
+}  // namespace stoa::core

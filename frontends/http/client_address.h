@@ -1,0 +1,20 @@
+// The address of a client.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+struct sockaddr;
+
+namespace stoa::http {
+
+struct ClientAddress {
+  std::array<std::uint8_t, 16> bytes{};  // IPv4 as ::ffff:a.b.c.d
+  std::string text;                      // IPv4 in dotted form; empty: not of an IP network
+};
+
+// `address` may be null.
+ClientAddress client_address(const sockaddr* address);
+
+}  // namespace stoa::http

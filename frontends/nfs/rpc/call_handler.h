@@ -1,0 +1,62 @@
+// What one worker does with calls: judges and decodes them, runs programs, remembers replies of changes.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "frontends/nfs/rpc/rpc_protocol.h"
+#include "frontends/wire/connection.h"
+
+namespace stoa::rpc {
+
+class CallHandler {
+ public:
+  using Connection = wire::Connection<RpcProtocol>;
+  using Clock = wire::Clock;
+
+  explicit CallHandler(RpcProtocol& rpc);
+
+  // As wire::protocol.h has them.
+  void refresh() { runner_->refresh(); }
+  bool governs() const { return runner_->governs(); }
+  wire::Decoded decode(Connection& connection, const wire::Record& record, Clock::time_point now, DecodedCall& call,
+                       ReplyBuffer& out);
+  void charge(Connection& connection, const DecodedCall& call, Clock::time_point now, wire::Charge& charge);
+  void append_busy(const DecodedCall& call, ReplyBuffer& out);
+  wire::Ran run(Connection& connection, wire::Record& record, DecodedCall& call, Clock::time_point now,
+                core::PendingDurability* pending, ReplyBuffer& out, ReplyBuffer& at_once);
+  wire::Payload run_alone(Connection& connection, wire::Record& record, DecodedCall& call, Clock::time_point now,
+                          ReplyBuffer& out);
+  void finish(const DecodedCall& call, ReplyBuffer& out, std::size_t begin) { wrap(call, out, begin); }
+  bool finishes(const DecodedCall& call) const { return call.tag.gss != nullptr; }
+  void took(const DecodedCall& call, std::chrono::nanoseconds time) {
+    call.metrics->seconds.observe_ns(static_cast<std::uint64_t>(time.count()));
+  }
+  void durable(DecodedCall& call, std::span<const std::byte> reply, Clock::time_point now);
+  void append_not_durable(DecodedCall& call, Errc why, ReplyBuffer& out);
+
+ private:
+  // Whether RPCSEC_GSS and the credential let the call in; nothing: they do. What refuses it was appended.
+  std::optional<wire::Decoded> judge(Connection& connection, DecodedCall& call, Clock::time_point now,
+                                     ReplyBuffer& out);
+  // Finds the program and the procedure. False: there is none, which was appended.
+  bool find_program(DecodedCall& call, ReplyBuffer& out);
+  // One whole reply that refuses a call.
+  template <class Encode>
+  void refuse(const DecodedCall& call, ReplyBuffer& out, Encode encode);
+  void report_refused(const Connection& connection, std::string_view request, std::string_view reason) const;
+  // Gives the reply in `out` from `begin` on the verifier and wrapping that its call asks for. `more` bytes will follow
+  // it. False: it cannot be done, and the reply is gone.
+  bool wrap(const DecodedCall& call, ReplyBuffer& out, std::size_t begin, std::size_t more = 0) const;
+  // Appends one framed reply. Returns the outcome.
+  Outcome append_reply(Connection& connection, wire::Record& record, const DecodedCall& call, Clock::time_point now,
+                       core::RequestKey request, core::PendingDurability* pending, ReplyBuffer& out, Reply& reply);
+
+  RpcProtocol& rpc_;
+  const std::unique_ptr<Runner> runner_;
+  std::uint64_t next_request_id_;
+};
+
+}  // namespace stoa::rpc

@@ -1,0 +1,27 @@
+// What requests cost: the class decides which thread runs one and what waits for it, the charge what its flows pay.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "qos/flow.h"
+
+namespace stoa::wire {
+
+enum class CostClass : std::uint8_t {
+  kMemory,  // answered from memory
+  kChange,  // changes metadata: its reply waits for one sync, shared by all that came together
+  kSync,    // makes file data durable: in place while that is quick, else by another worker
+  kData,    // moves little data: in place while that is quick, else by another worker
+  kHeavy,   // moves much data: by another worker when it did not come alone
+};
+inline constexpr std::size_t kCostClasses = 5;
+
+// What a request pays before it is run. The flows are valid until Handler::refresh().
+struct Charge {
+  std::vector<qos::Flow*> path{};  // empty: nothing
+  qos::Price price{};
+};
+
+}  // namespace stoa::wire

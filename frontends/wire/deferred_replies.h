@@ -1,0 +1,97 @@
+// Replies of one batch that may leave only when what they promise is durable.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "core/api/context.h"
+#include "frontends/wire/protocol.h"
+#include "frontends/wire/reply_buffer.h"
+
+namespace stoa::wire {
+
+// Of one worker.
+template <class P>
+class DeferredReplies {
+ public:
+  using Request = typename P::Request;
+  using Handler = typename P::Handler;
+
+  void clear(std::size_t keep) {
+    replies_.clear(keep);
+    waiting_.clear();
+    pending_.clear();
+  }
+  bool empty() const { return waiting_.empty(); }
+  // Whether there is anything to wait for.
+  bool pending() const { return !pending_.empty(); }
+
+  // A reply is appended to buffer(), with what it waits for in pending_list(), between begin() and add().
+  struct Mark {
+    std::size_t at;
+    core::PendingDurability::Mark pending;
+  };
+  Mark begin() const { return {replies_.size(), pending_.mark()}; }
+  ReplyBuffer& buffer() { return replies_; }
+  core::PendingDurability& pending_list() { return pending_; }
+  // `request` is an index in the list that settle() is given.
+  void add(std::size_t request, const Mark& begin, bool failed, Clock::time_point since) {
+    waiting_.push_back({request, begin.at, replies_.size(), failed, since, begin.pending, pending_.mark()});
+  }
+
+  // Makes durable what the replies promise; those whose changes are not then say so. What is to leave is in buffer().
+  // `request_of` gives the request of an index. Returns when that was done.
+  template <class RequestOf>
+  Clock::time_point settle(const P& protocol, Handler& handler, const std::string& server, RequestOf request_of);
+
+ private:
+  struct Deferred {
+    std::size_t request;
+    std::size_t begin, end;  // in replies_
+    bool failed;             // true whether or not anything is durable
+    Clock::time_point since;
+    core::PendingDurability::Mark from, to;  // its part of pending_
+  };
+
+  ReplyBuffer replies_;
+  std::vector<Deferred> waiting_;
+  core::PendingDurability pending_;  // what the replies wait for, in their order
+};
+
+template <class P>
+template <class RequestOf>
+Clock::time_point DeferredReplies<P>::settle(const P& protocol, Handler& handler, const std::string& server,
+                                             RequestOf request_of) {
+  const bool durable = pending_.empty() || protocol.settle(pending_).has_value();
+  const Clock::time_point now = Clock::now();
+  // What may leave differs from what was written when something is not durable, or is to be finished.
+  const bool rewrite = !durable || std::ranges::any_of(waiting_, [&](const Deferred& d) {
+    return handler.finishes(request_of(d.request));
+  });
+  ReplyBuffer honest;
+  for (const Deferred& d : waiting_) {
+    Request& request = request_of(d.request);
+    const std::span<const std::byte> reply = replies_.bytes().subspan(d.begin, d.end - d.begin);
+    handler.took(request, now - d.since);
+    Status settled;
+    if (!durable && !d.failed) settled = protocol.settle(pending_.between(d.from, d.to));
+    if (!settled) {
+      log_error(server, "a change could not be made durable", {{"error", describe(settled.error())}});
+      handler.append_not_durable(request, settled.error().code, honest);
+      continue;
+    }
+    handler.durable(request, reply, now);
+    if (!rewrite) continue;
+    const std::size_t at = honest.size();
+    honest.append(reply);
+    handler.finish(request, honest, at);
+  }
+  if (rewrite) replies_ = std::move(honest);
+  return now;
+}
+
+}  // namespace stoa::wire

@@ -1,0 +1,24 @@
+// How a protocol cuts its stream of bytes into records: each piece of a record has a header of fixed size.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace stoa::wire {
+
+struct Framer {
+  static constexpr std::size_t kHeaderBytesMax = 16;
+  struct Piece {
+    std::size_t bytes;  // behind the header
+    bool last;          // of its record
+  };
+
+  std::size_t header_bytes;
+  // `header` has header_bytes.
+  Piece (*read)(const std::byte* header);
+  // Where, in a record that begins with `prefix`, the bulk payload begins (it is then received page-aligned); 0:
+  // unknown. May be null.
+  std::size_t (*payload_offset)(std::span<const std::byte> prefix) = nullptr;
+};
+
+}  // namespace stoa::wire

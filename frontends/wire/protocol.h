@@ -1,0 +1,98 @@
+// What a protocol P is to the server that carries it. Everything is called directly: nothing here is virtual, and a
+// connection of one protocol cannot be taken for that of another.
+//
+//   struct P {                  // shared by all workers: thread-safe; must outlive the server
+//     class Session;            // the protocol's state of one connection
+//     struct Tag;               // what is known of a request, and goes with it to another worker; may be empty
+//     struct Request;           // one request of a receive, decoded; lives as long as its record
+//     class Handler;            // what one worker does with requests
+//     Framer framer() const;
+//     qos::Scheduler* scheduler() const;                        // where requests pay; null: none is held back
+//     Status settle(const core::PendingDurability&) const;      // as core::Namespace::settle()
+//   };
+//   P::Session
+//     Session(Connection<P>&);
+//     bool worth_keeping() const;     // others give way before this connection does
+//     void closed();                  // the connection is out of use; by any thread, once
+//   P::Request
+//     Tag tag;                        // set before Handler::decode() for a request that has one already
+//     CostClass cost_class;
+//     bool exclusive;                 // of such, one runs at a time, and always in a worker of its own
+//     bool free;                      // pays nothing
+//   P::Handler
+//     Handler(P&);
+//     void refresh();                                           // before the requests of one receive are run
+//     bool governs() const;                                     // whether any of them may have something to pay
+//     Decoded decode(Connection<P>&, const Record&, Clock::time_point now, Request&, ReplyBuffer& out);
+//     void charge(Connection<P>&, const Request&, Clock::time_point now, Charge&);   // fills an empty one
+//     void append_busy(const Request&, ReplyBuffer& out);       // the whole reply "not now, ask again later"
+//     Ran run(Connection<P>&, Record&, Request&, Clock::time_point now, core::PendingDurability*, ReplyBuffer& out,
+//             ReplyBuffer& at_once);
+//     Payload run_alone(Connection<P>&, Record&, Request&, Clock::time_point now, ReplyBuffer& out);
+//     void finish(const Request&, ReplyBuffer& out, std::size_t begin);  // makes what run() appended fit to leave
+//     bool finishes(const Request&) const;                      // whether finish() changes anything
+//     void took(const Request&, std::chrono::nanoseconds);      // for metrics
+//     void durable(Request&, std::span<const std::byte> reply, Clock::time_point now);   // before finish()
+//     void append_not_durable(Request&, Errc why, ReplyBuffer& out);     // the whole reply in place of that of run()
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/api/io.h"
+#include "frontends/wire/cost_class.h"
+#include "frontends/wire/receiver.h"
+
+namespace stoa::wire {
+
+using Clock = std::chrono::steady_clock;
+
+template <class P>
+class Connection;
+
+enum class Decoded : std::uint8_t {
+  kRun,     // a request to run
+  kDone,    // it is none, or was answered: what there is to say was appended
+  kBroken,  // the peer does not speak the protocol: the connection is of no more use
+};
+
+// What Handler::run() did. `at_once` takes replies that need not wait for durability, as to a request that was answered
+// before.
+enum class Ran : std::uint8_t {
+  kReplied,   // appended one whole reply to `out`
+  kFailed,    // the same, and it says so: true whether or not anything is durable
+  kAnswered,  // appended nothing to `out`
+};
+
+// What leaves behind the reply of Handler::run_alone().
+struct Payload {
+  bool send = true;  // false: there is no reply at all
+  std::vector<core::DataSlice> slices{};
+  std::span<const std::byte> tail{};
+};
+
+// What became of a request that waited for its flows.
+enum class Admission : std::uint8_t { kNotParked, kGranted, kRefused };
+
+// A request that waits, or is on its way to another worker.
+template <class P>
+struct Held {
+  Record record{};
+  typename P::Tag tag{};
+  bool exclusive = false;
+  Admission admission = Admission::kNotParked;
+};
+
+template <class P>
+struct Task {
+  std::shared_ptr<Connection<P>> connection{};
+  bool receive = false;  // take up the receive side again (it waited for memory); else run `held`
+  Held<P> held{};
+  bool exclusive() const { return !receive && held.exclusive; }
+};
+
+}  // namespace stoa::wire

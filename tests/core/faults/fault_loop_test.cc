@@ -1,0 +1,239 @@
+// Every operation that changes something, failed at each point in turn until it passes untouched. After each run the
+// volume is whole, an operation that failed has changed nothing, and one that succeeded has kept its promise.
+#include "tests/core/faults/fault_world.h"
+
+namespace stoa::core::test {
+namespace {
+
+struct Operation {
+  const char* name;
+  Status (*act)(FaultWorld& world);
+  // It consists of several transactions: what it had done before it failed stays, and it can be done again.
+  bool in_steps = false;
+};
+
+void PrintTo(const Operation& operation, std::ostream* out) {
+  *out << operation.name;
+}
+
+template <class Reply>
+Status only(const Result<Reply>& reply) {
+  if (!reply) return fail(reply.error());
+  return {};
+}
+
+std::span<const std::byte> bytes(std::string_view text) {
+  return std::as_bytes(std::span(text));
+}
+
+Status put(FaultWorld& w, std::string_view key, std::string_view text) {
+  return only(w.ns().put_key({}, {.root = w.id("/other"), .key = key, .bytes = bytes(text), .meta = "new"}));
+}
+
+Status put_upload(FaultWorld& w, std::string_view key) {
+  const std::string text(300'000, 'u');
+  STOA_TRY(upload, w.ns().upload_begin({}, {.size_hint = text.size()}));
+  const std::span<const std::byte> pieces[] = {bytes(text)};
+  Status done = w.ns().upload_write({}, {.upload = upload, .data = pieces});
+  if (done) done = only(w.ns().put_key({}, {.root = w.id("/other"), .key = key, .upload = upload}));
+  if (!done) w.ns().upload_discard(upload);
+  return done;
+}
+
+const Operation kOperations[] = {
+    {"create", [](FaultWorld& w) { return only(w.ns().create({}, {.parent = w.id("/dir"), .name = "New"})); }},
+    {"create_exclusive",
+     [](FaultWorld& w) {
+       return only(
+           w.ns().create({}, {.parent = w.id("/dir"), .name = "new", .mode = CreateMode::kExclusive, .verifier = 7}));
+     }},
+    {"create_truncates",
+     [](FaultWorld& w) {
+       return only(w.ns().create({}, {.parent = w.id("/dir"), .name = "Big", .set = {.size = 0}}));
+     }},
+    {"mkdir", [](FaultWorld& w) { return only(w.ns().mkdir({}, {.parent = w.id("/dir"), .name = "new"})); }},
+    {"symlink",
+     [](FaultWorld& w) { return only(w.ns().symlink({}, {.parent = w.id("/dir"), .name = "new", .target = "x"})); }},
+    {"mknod",
+     [](FaultWorld& w) {
+       return only(w.ns().mknod({}, {.parent = w.id("/dir"), .name = "new", .type = FileType::kFifo}));
+     }},
+    {"link",
+     [](FaultWorld& w) {
+       return only(w.ns().link({}, {.id = w.id("/dir/Big"), .parent = w.id("/other"), .name = "New"}));
+     }},
+    {"unlink", [](FaultWorld& w) { return only(w.ns().unlink({}, {.parent = w.id("/dir"), .name = "Big"})); }},
+    {"unlink_of_two_names",
+     [](FaultWorld& w) { return only(w.ns().unlink({}, {.parent = w.id("/dir"), .name = "inline"})); }},
+    {"unlink_into_the_bin",
+     [](FaultWorld& w) { return only(w.ns().unlink({}, {.parent = w.id("/bin"), .name = "kept"})); }, true},
+    {"rmdir", [](FaultWorld& w) { return only(w.ns().rmdir({}, {.parent = w.id("/dir"), .name = "empty"})); }},
+    {"rmdir_into_the_bin",
+     [](FaultWorld& w) { return only(w.ns().rmdir({}, {.parent = w.id("/bin"), .name = "Folder"})); }, true},
+    {"rename",
+     [](FaultWorld& w) {
+       return only(w.ns().rename(
+           {}, {.from_parent = w.id("/dir"), .from_name = "Big", .to_parent = w.id("/other"), .to_name = "big"}));
+     }},
+    {"rename_over_a_file",
+     [](FaultWorld& w) {
+       return only(w.ns().rename(
+           {}, {.from_parent = w.id("/dir"), .from_name = "inline", .to_parent = w.id("/dir"), .to_name = "Big"}));
+     }},
+    {"rename_of_a_directory",
+     [](FaultWorld& w) {
+       return only(w.ns().rename(
+           {}, {.from_parent = w.id("/dir"), .from_name = "Sub", .to_parent = w.id("/other"), .to_name = "moved"}));
+     }},
+    {"write_inline", [](FaultWorld& w) { return w.write(w.id("/dir/inline"), 3, "more text", {}); }},
+    {"write_inline_to_blobs",
+     [](FaultWorld& w) { return w.write(w.id("/dir/inline"), 0, std::string(70'000, 'x'), {}); }, true},
+    {"write_in_place", [](FaultWorld& w) { return w.write(w.id("/dir/Big"), 5, "in place", {}); }, true},
+    {"write_behind_the_end",
+     [](FaultWorld& w) { return w.write(w.id("/dir/Big"), 300'000, std::string(100'000, 'y'), {}); }, true},
+    {"write_and_commit",
+     [](FaultWorld& w) -> Status {
+       STOA_CHECK_OK(w.write(w.id("/dir/Big"), 100, std::string(100'000, 'z'), w.lazy()));
+       return only(w.ns().commit({}, {w.id("/dir/Big")}));
+     },
+     true},
+    {"set_mode_and_owner",
+     [](FaultWorld& w) {
+       return only(w.ns().setattr({}, {.id = w.id("/dir/Big"), .set = {.mode = 0600, .uid = 5, .dos = kDosHidden}}));
+     }},
+    {"truncate",
+     [](FaultWorld& w) { return only(w.ns().setattr({}, {.id = w.id("/dir/Big"), .set = {.size = 70'000}})); }},
+    {"extend",
+     [](FaultWorld& w) { return only(w.ns().setattr({}, {.id = w.id("/dir/Big"), .set = {.size = 700'000}})); }},
+    {"allocate", [](FaultWorld& w) { return only(w.ns().allocate({}, {w.id("/dir/Big"), 100'000, 300'000})); }},
+    {"punch", [](FaultWorld& w) { return only(w.ns().punch({}, {w.id("/dir/Big"), 0, 150'000})); }, true},
+    {"clone",
+     [](FaultWorld& w) {
+       return only(w.ns().copy_range({}, {.from = w.id("/dir/Big"),
+                                          .from_offset = 0,
+                                          .to = w.id("/dir/Sub/deep"),
+                                          .to_offset = 0,
+                                          .length = 200'000,
+                                          .share = true}));
+     },
+     true},
+    {"set_xattr",
+     [](FaultWorld& w) {
+       return only(w.ns().set_xattr({}, {.id = w.id("/dir/Big"), .name = "user.two", .value = "2"}));
+     }},
+    {"remove_xattr",
+     [](FaultWorld& w) { return only(w.ns().remove_xattr({}, {.id = w.id("/dir/Big"), .name = "user.one"})); }},
+    {"put_new_key", [](FaultWorld& w) { return put(w, "Keys/c/d", "new object"); }, true},
+    {"put_over_a_key", [](FaultWorld& w) { return put(w, "Keys/a/b", "another"); }},
+    {"put_upload", [](FaultWorld& w) { return put_upload(w, "Keys/a/upload"); }},
+    {"put_upload_over_a_key", [](FaultWorld& w) { return put_upload(w, "Keys/a/b"); }},
+    {"concatenate",
+     [](FaultWorld& w) {
+       return only(w.ns().concatenate(
+           {}, {.root = w.id("/other"),
+                .key = "Keys/a/joined",
+                .parts = {{.id = w.id("/dir/Big")}, {.id = w.id("/dir/Big"), .offset = 5, .length = 7}}}));
+     },
+     true},
+    {"remove_key",
+     [](FaultWorld& w) { return only(w.ns().remove_key({}, {.root = w.id("/other"), .key = "Keys/a/b"})); }, true},
+    {"set_meta",
+     [](FaultWorld& w) -> Status {
+       STOA_TRY(now, w.ns().lookup_key({}, {.root = w.id("/other"), .key = "Keys/a/b"}));
+       return w.ns().set_meta({}, {.id = now.attr.id, .meta = "other", .described = now.attr.version()});
+     }},
+    {"remove_tree", [](FaultWorld& w) { return w.ns().remove_tree({}, {.parent = kRootId, .name = "dir"}); }, true},
+    {"set_quota",
+     [](FaultWorld& w) { return w.ns().set_quota({}, {.dir = w.id("/other"), .limits = {.bytes = 5'000'000}}); }},
+    {"restore", [](FaultWorld& w) { return only(w.ns().restore({}, {.item = w.deleted()})); }},
+    {"purge", [](FaultWorld& w) { return only(w.ns().purge({}, {.dir = w.id("/bin")})); }, true},
+};
+
+enum class Kind { kIo, kNoSpace, kCrash, kCrashLosesUnsynced };
+
+class FaultLoopTest : public ::testing::TestWithParam<Operation> {
+ protected:
+  // Where an error leaves open what is known of the change after a restart.
+  static bool is_commit_point(const std::string& point) {
+    return point == "kv.apply" || point == "kv.sync" || point == "blob.sync";
+  }
+
+  // The outcome of one run. False: the fault was never reached.
+  bool run(Kind kind, std::uint64_t point) {
+    const Operation& op = GetParam();
+    FaultWorld world;
+    const std::string before = world.dump();
+    const bool crash = kind == Kind::kCrash || kind == Kind::kCrashLosesUnsynced;
+    world.reopen();  // dump() filled the caches
+    world.faults().arm(point, crash ? FaultPlan::Fault::kCrash : FaultPlan::Fault::kError,
+                       kind == Kind::kNoSpace ? Errc::kNoSpace : Errc::kIo);
+    const Status done = op.act(world);
+    const std::string fired = world.faults().fired();
+    SCOPED_TRACE(std::string(op.name) + ", point " + std::to_string(point) + ", " + (fired.empty() ? "none" : fired));
+    if (fired.empty()) {
+      EXPECT_TRUE(done) << describe(done.error());
+      world.faults().disarm();
+      after_ = world.dump();
+      world.expect_consistent();
+      world.reopen();
+      EXPECT_EQ(world.dump(), after_);
+      world.expect_consistent();
+      return false;
+    }
+    if (crash) {
+      world.crash(kind == Kind::kCrashLosesUnsynced);
+    } else {
+      world.faults().disarm();
+      const bool failed_for_good = kind == Kind::kIo && (fired == "kv.apply" || fired == "kv.sync");
+      if (!failed_for_good) look_at_the_living(world, before, done, fired);
+      world.reopen();
+    }
+    const std::string found = world.dump();
+    if (done) {
+      EXPECT_EQ(found, after_) << "what was promised is not there";
+    } else if (!op.in_steps && (crash || is_commit_point(fired))) {
+      EXPECT_TRUE(found == before || found == after_) << found << "\n--- is neither what was before:\n"
+                                                      << before << "\n--- nor what was to be:\n"
+                                                      << after_;
+    }
+    world.expect_consistent();
+    return true;
+  }
+
+  // After an error that is none of the store's end: nothing has changed, and the same works now.
+  void look_at_the_living(FaultWorld& world, const std::string& before, const Status& done, const std::string& fired) {
+    const Operation& op = GetParam();
+    world.expect_consistent();
+    if (done) {
+      EXPECT_EQ(world.dump(), after_);
+      return;
+    }
+    if (is_commit_point(fired)) return;
+    if (!op.in_steps) {
+      EXPECT_EQ(world.dump(), before) << "an operation that failed has changed something";
+    }
+    const Status again = op.act(world);
+    EXPECT_TRUE(again) << describe(again.error());
+    EXPECT_EQ(world.dump(), after_);
+    world.expect_consistent();
+  }
+
+  std::string after_;
+};
+
+TEST_P(FaultLoopTest, LeavesAVolumeWhole) {
+  constexpr std::uint64_t kNever = 1u << 20;
+  ASSERT_FALSE(run(Kind::kIo, kNever));
+  for (const Kind kind : {Kind::kIo, Kind::kNoSpace, Kind::kCrash, Kind::kCrashLosesUnsynced}) {
+    std::uint64_t point = 1;
+    while (run(kind, point) && !HasFailure()) ++point;
+    if (HasFailure()) return;
+    EXPECT_GT(point, 1u) << "no point was reached";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Operations, FaultLoopTest, ::testing::ValuesIn(kOperations),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace stoa::core::test

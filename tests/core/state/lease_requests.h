@@ -1,0 +1,22 @@
+// Leases as tests ask for them.
+#pragma once
+
+#include "core/api/state.h"
+
+namespace stoa::core::test {
+
+inline constexpr LeaseRequest kReadDelegation{.bits = kReadCaching, .kind = LeaseKind::kDelegation};
+inline constexpr LeaseRequest kWriteDelegation{.bits = kReadCaching | kWriteCaching, .kind = LeaseKind::kDelegation};
+inline constexpr LeaseRequest kReads{.bits = kReadCaching};
+inline constexpr LeaseRequest kReadsAndKeeps{.bits = kReadCaching | kHandleCaching};
+inline constexpr LeaseRequest kKeepsHandle{.bits = kHandleCaching};
+inline constexpr LeaseRequest kAll{.bits = kAllCaching};
+
+inline std::optional<LeaseId> grant(StateTable& table, FileId file, HolderId holder, const LeaseRequest& wanted,
+                                    LeaseKey key = {}) {
+  const auto granted = table.grant_lease(file, {holder, key}, wanted);
+  if (!granted) return std::nullopt;
+  return granted->id;
+}
+
+}  // namespace stoa::core::test

@@ -1,0 +1,359 @@
+// The server with a toy protocol: records are cut, run and answered, and limits hurt the one that reached them.
+#include "frontends/wire/server.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "tests/frontends/wire/toy_client.h"
+
+namespace stoa::wire {
+namespace {
+
+using test::be32;
+using test::be32_at;
+using test::Bytes;
+using test::toy_request;
+using test::ToyClient;
+using test::ToyReply;
+
+// Requests in words: "echo TEXT" says TEXT; "change" counts and waits for durability; "gate" waits until the gate
+// opens; "lone" does so, and only one of them at a time; "bulk" sends 100 000 bytes without a copy; "pay" pays its
+// flow.
+struct Toy {
+  struct Tag {};
+  class Session {
+   public:
+    explicit Session(Connection<Toy>&) {}
+    bool worth_keeping() const { return false; }
+    void closed() { ++sessions_closed; }
+    static inline std::atomic<int> sessions_closed{0};
+  };
+  struct Request {
+    Tag tag{};
+    CostClass cost_class = CostClass::kMemory;
+    bool exclusive = false;
+    bool free = false;
+    std::uint32_t id = 0;
+    std::string words{};
+  };
+  class Handler;
+
+  Framer framer() const {
+    return {.header_bytes = 4,
+            .read = [](const std::byte* header) -> Framer::Piece { return {.bytes = be32_at(header), .last = true}; }};
+  }
+  qos::Scheduler* scheduler() const { return limited == nullptr ? nullptr : &flows; }
+  Status settle(const core::PendingDurability& pending) const {
+    ++settled;
+    const bool sick = std::ranges::find(pending.written(), sick_file.load()) != pending.written().end();
+    return sick ? Status(fail(Errc::kIo, "the disk is gone")) : Status();
+  }
+
+  void open_gate() {
+    const std::lock_guard lock(mutex);
+    open = true;
+    changed.notify_all();
+  }
+  void pass_gate() {
+    std::unique_lock lock(mutex);
+    most_waiting = std::max(most_waiting, ++waiting);
+    changed.notify_all();
+    changed.wait(lock, [&] { return open; });
+    --waiting;
+    ++passed;
+    changed.notify_all();
+  }
+  void wait_for_waiting(int n) {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return waiting >= n; });
+  }
+  void wait_for_passed(int n) {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return passed >= n; });
+  }
+
+  mutable qos::Scheduler flows;
+  std::shared_ptr<qos::Flow> limited;  // not null: "pay" pays it
+  mutable std::atomic<int> settled{0};
+  std::atomic<std::uint64_t> count{0};
+  std::atomic<core::FileId> sick_file{core::kNoFile};
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool open = false;
+  int waiting = 0, most_waiting = 0, passed = 0;
+};
+
+class Toy::Handler {
+ public:
+  explicit Handler(Toy& toy) : toy_(toy) {}
+  void refresh() {}
+  bool governs() const { return true; }
+  Decoded decode(Connection<Toy>&, const Record& record, Clock::time_point, Request& request, ReplyBuffer& out) {
+    if (record.bytes.size() < 4) return Decoded::kBroken;
+    request.id = be32_at(record.bytes.data());
+    request.words.assign(reinterpret_cast<const char*>(record.bytes.data()) + 4, record.bytes.size() - 4);
+    const bool gate = request.words == "gate", lone = request.words == "lone", bulk = request.words == "bulk";
+    request.exclusive = lone;
+    request.cost_class = gate || lone || bulk ? CostClass::kHeavy : CostClass::kMemory;
+    if (request.words == "change") request.cost_class = CostClass::kChange;
+    if (request.words != "hello") return Decoded::kRun;
+    append(request, "hello to you", out);
+    return Decoded::kDone;
+  }
+  void charge(Connection<Toy>&, const Request& request, Clock::time_point, Charge& charge) {
+    if (request.words != "pay") return;
+    charge.path = {toy_.limited.get()};
+    charge.price = qos::Price::write(1'000'000);
+  }
+  void append_busy(const Request& request, ReplyBuffer& out) { append(request, "busy", out); }
+  Ran run(Connection<Toy>&, Record&, Request& request, Clock::time_point, core::PendingDurability* pending,
+          ReplyBuffer& out, ReplyBuffer&) {
+    if (request.words == "change") {
+      const std::uint64_t count = ++toy_.count;
+      pending->add_written(core::FileId{count});
+      append(request, std::to_string(count), out);
+    } else {
+      append(request, request.words.starts_with("echo ") ? request.words.substr(5) : request.words, out);
+    }
+    return Ran::kReplied;
+  }
+  Payload run_alone(Connection<Toy>&, Record&, Request& request, Clock::time_point, ReplyBuffer& out) {
+    if (request.words != "bulk") {
+      toy_.pass_gate();
+      append(request, "passed", out);
+      return {};
+    }
+    constexpr std::size_t kBytes = 100'000;
+    auto memory = std::make_shared<Bytes>(kBytes, std::byte{'b'});
+    static constexpr std::byte kTail[] = {std::byte{'.'}};
+    out.append(be32(4 + kBytes + 1));
+    out.append(be32(request.id));
+    Payload payload{.tail = kTail};
+    payload.slices.push_back({.bytes = *memory, .length = kBytes, .keep = memory});
+    return payload;
+  }
+  void finish(const Request&, ReplyBuffer&, std::size_t) {}
+  bool finishes(const Request&) const { return false; }
+  void took(const Request&, std::chrono::nanoseconds) {}
+  void durable(Request&, std::span<const std::byte>, Clock::time_point) {}
+  void append_not_durable(Request& request, Errc, ReplyBuffer& out) { append(request, "not durable", out); }
+
+ private:
+  static void append(const Request& request, std::string_view words, ReplyBuffer& out) {
+    out.append(toy_request(request.id, words));
+  }
+  Toy& toy_;
+};
+
+class WireServerTest : public testing::Test {
+ protected:
+  WireServerTest() { Toy::Session::sessions_closed = 0; }
+  ~WireServerTest() override {
+    toy_.open_gate();
+    server_.reset();
+  }
+  void start(const ServerLimits& limits = {}) {
+    auto started = Server<Toy>::start({.name = "toy", .limits = limits}, toy_, metrics_);
+    ASSERT_TRUE(started) << describe(started.error());
+    server_ = std::move(*started);
+    port_ = server_->ports().front();
+  }
+  std::uint64_t metric(std::string_view line_start) {
+    const std::string text = metrics_.render();
+    const auto at = text.find("\n" + std::string(line_start) + " ");
+    return at == text.npos ? 0 : std::stoull(text.substr(at + line_start.size() + 2));
+  }
+  static Bytes joined(std::initializer_list<Bytes> parts) {
+    Bytes all;
+    for (const Bytes& part : parts) all.insert(all.end(), part.begin(), part.end());
+    return all;
+  }
+
+  MetricRegistry metrics_;
+  Toy toy_;
+  std::unique_ptr<Server<Toy>> server_;
+  std::uint16_t port_ = 0;
+};
+
+TEST_F(WireServerTest, ARecordThatComesByteByByteIsAnsweredOnce) {
+  start();
+  ToyClient client(port_);
+  for (const std::byte byte : toy_request(7, "echo slowly")) ASSERT_TRUE(client.send({&byte, 1}));
+  EXPECT_EQ(client.receive(), (ToyReply{7, "slowly"}));
+  EXPECT_EQ(client.call(8, "echo again"), (ToyReply{8, "again"}));
+}
+
+TEST_F(WireServerTest, HalfARecordHoldsUpNoOtherConnection) {
+  start();
+  ToyClient half(port_), whole(port_);
+  const Bytes request = toy_request(1, "echo both halves");
+  ASSERT_TRUE(half.send(std::span(request).first(9)));
+  EXPECT_EQ(whole.call(2, "echo x"), (ToyReply{2, "x"}));
+  ASSERT_TRUE(half.send(std::span(request).subspan(9)));
+  EXPECT_EQ(half.receive(), (ToyReply{1, "both halves"}));
+}
+
+TEST_F(WireServerTest, ManyRecordsOfOneReceiveAreAnsweredAndWaitForDurabilityTogether) {
+  start();
+  ToyClient client(port_);
+  constexpr std::uint32_t kRequests = 300;
+  Bytes stream;
+  for (std::uint32_t id = 0; id < kRequests; ++id)
+    stream = joined({stream, toy_request(id, id % 3 == 0 ? "change" : id % 3 == 1 ? "echo x" : "hello")});
+  client.send(stream);
+  std::vector<bool> seen(kRequests);
+  for (std::uint32_t i = 0; i < kRequests; ++i) {
+    const auto reply = client.receive();
+    ASSERT_TRUE(reply);
+    ASSERT_FALSE(seen.at(reply->id));
+    seen[reply->id] = true;
+    if (reply->id % 3 == 1) {
+      EXPECT_EQ(reply->words, "x");
+    }
+  }
+  EXPECT_EQ(toy_.count, kRequests / 3);
+  EXPECT_LT(toy_.settled, static_cast<int>(kRequests / 3));
+}
+
+TEST_F(WireServerTest, AChangeThatIsNotDurableFailsAlone) {
+  start();
+  toy_.sick_file = core::FileId{2};
+  ToyClient client(port_);
+  client.send(joined({toy_request(1, "change"), toy_request(2, "change"), toy_request(3, "change")}));
+  EXPECT_EQ(client.receive(), (ToyReply{1, "1"}));
+  EXPECT_EQ(client.receive(), (ToyReply{2, "not durable"}));
+  EXPECT_EQ(client.receive(), (ToyReply{3, "3"}));
+}
+
+TEST_F(WireServerTest, ARecordOverTheLimitClosesItsConnectionOnly) {
+  start();
+  ToyClient other(port_), client(port_);
+  client.send(be32(0x7fff'ffff));
+  EXPECT_TRUE(client.closed_by_server());
+  EXPECT_EQ(metric("stoa_toy_connections_closed_total{reason=\"record_too_large\"}"), 1u);
+  EXPECT_EQ(other.call(1, "echo x"), (ToyReply{1, "x"}));
+}
+
+TEST_F(WireServerTest, ARecordThatTheProtocolDoesNotKnowClosesItsConnection) {
+  start();
+  ToyClient client(port_);
+  client.send(joined({toy_request(1, "echo x"), be32(1), {std::byte{0}}}));
+  while (client.receive()) {
+  }
+  EXPECT_EQ(metric("stoa_toy_connections_closed_total{reason=\"protocol_error\"}"), 1u);
+}
+
+TEST_F(WireServerTest, ASlowSenderIsClosedAndItsMemoryGivenBack) {
+  start({.record_timeout = std::chrono::seconds(1)});
+  ToyClient slow(port_);
+  // So much that it is received into memory of the pool.
+  slow.send(joined({be32(200'000), Bytes(1000)}));
+  EXPECT_TRUE(slow.closed_by_server());
+  EXPECT_EQ(metric("stoa_toy_connections_closed_total{reason=\"record_timeout\"}"), 1u);
+  while (metric("stoa_toy_record_memory_bytes") != 0) std::this_thread::yield();
+}
+
+TEST_F(WireServerTest, AClientMayDisconnectWithRequestsInFlight) {
+  start();
+  constexpr int kRequests = 4;
+  {
+    ToyClient client(port_);
+    for (std::uint32_t id = 0; id < kRequests; ++id) client.send(toy_request(id, "gate"));
+    toy_.wait_for_waiting(kRequests);
+    client.disconnect();
+  }
+  EXPECT_EQ(ToyClient(port_).call(9, "echo x"), (ToyReply{9, "x"}));
+  toy_.open_gate();
+  toy_.wait_for_passed(kRequests);
+  // Both connections go, each told its session once.
+  while (metric("stoa_toy_connections") != 0) std::this_thread::yield();
+  server_->stop();
+  EXPECT_EQ(Toy::Session::sessions_closed, 2);
+}
+
+TEST_F(WireServerTest, StopDropsRequestsThatWaitForRoom) {
+  start({.in_flight_per_connection_max = 2});
+  ToyClient client(port_);
+  Bytes stream;
+  for (std::uint32_t id = 0; id < 20; ++id) stream = joined({stream, toy_request(id, "gate")});
+  client.send(stream);
+  toy_.wait_for_waiting(1);
+  client.disconnect();
+  toy_.open_gate();
+  server_->stop();
+  EXPECT_EQ(Toy::Session::sessions_closed, 1);
+  EXPECT_EQ(metric("stoa_toy_connections"), 0u);
+}
+
+TEST_F(WireServerTest, OfExclusiveRequestsOneRunsAtATime) {
+  start();
+  ToyClient client(port_);
+  Bytes stream;
+  for (std::uint32_t id = 0; id < 5; ++id) stream = joined({stream, toy_request(id, "lone")});
+  client.send(stream);
+  toy_.wait_for_waiting(1);
+  EXPECT_EQ(client.call(9, "echo meanwhile"), (ToyReply{9, "meanwhile"}));
+  toy_.open_gate();
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(client.receive()->words, "passed");
+  EXPECT_EQ(toy_.most_waiting, 1);
+}
+
+TEST_F(WireServerTest, HeavyRequestsRunSideBySideAndSlicesLeaveInOnePiece) {
+  start();
+  ToyClient client(port_);
+  client.send(joined({toy_request(1, "gate"), toy_request(2, "gate"), toy_request(3, "bulk"), toy_request(4, "bulk")}));
+  toy_.wait_for_waiting(2);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(client.receive()->words, std::string(100'000, 'b') + ".");
+  toy_.open_gate();
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(client.receive()->words, "passed");
+}
+
+class WireFlowsTest : public WireServerTest {
+ protected:
+  WireFlowsTest() {
+    toy_.limited = std::make_shared<qos::Flow>();
+    set_ceiling(1);
+  }
+  // A byte a second: what does not go at once waits for ever.
+  void set_ceiling(std::optional<std::uint64_t> rate) {
+    qos::Limits limits;
+    limits.ceiling[qos::Resource::kWriteBytes] = rate;
+    const std::pair<qos::Flow*, qos::Limits> change{toy_.limited.get(), limits};
+    toy_.flows.change({&change, 1});
+  }
+  // The first request makes the debt, the second one waits.
+  void pay_twice(ToyClient& client) {
+    ASSERT_EQ(client.call(1, "pay"), (ToyReply{1, "pay"}));
+    client.send(toy_request(2, "pay"));
+    while (toy_.flows.parked() != 1) std::this_thread::yield();
+  }
+};
+
+TEST_F(WireFlowsTest, ARequestThatWaitsForItsFlowHoldsUpNoOther) {
+  start();
+  ToyClient client(port_);
+  pay_twice(client);
+  EXPECT_EQ(client.call(3, "echo x"), (ToyReply{3, "x"}));
+  set_ceiling(std::nullopt);
+  EXPECT_EQ(client.receive(), (ToyReply{2, "pay"}));
+}
+
+TEST_F(WireFlowsTest, ARequestOfAClientThatHasGoneWaitsNoMore) {
+  start();
+  ToyClient client(port_);
+  pay_twice(client);
+  client.disconnect();
+  while (toy_.flows.parked() != 0) std::this_thread::yield();
+  while (metric("stoa_toy_connections") != 0) std::this_thread::yield();
+  EXPECT_EQ(metric("stoa_toy_calls_parked_total"), 1u);
+}
+
+}  // namespace
+}  // namespace stoa::wire
