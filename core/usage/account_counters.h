@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/assert.h"
 #include "core/usage/counters.h"
 
 namespace stoa::core {
@@ -134,6 +135,7 @@ struct AccountCounters {
   void leave_out(const ExcludedClasses& classes);
   template <class Changed, class Change>
   void change_owner(const OwnerKey& owner, Changed& changed, Change change) {
+    STOA_ASSERT(owners != nullptr);
     const auto it = owners->by_owner.try_emplace(owner).first;
     const bool passed = change(it->second);
     changed(&it->first, it->second, passed);

@@ -52,6 +52,7 @@ void put_owner(const Account& account, const OwnerKey& owner, WriteBatch& batch)
 }  // namespace
 
 void CommittedUsage::begin_with(LaggingUsage found) {
+  STOA_ASSERT(!lags() && found.first_record <= found.next_record);
   for (const AccountRef& account : found.accounts) lag(account);
   lagging_.owners = std::move(found.owners);
   lagging_.first_record = found.first_record;

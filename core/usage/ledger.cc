@@ -110,6 +110,7 @@ AccountRef beyond(const AccountRef& account, UsageClass made) {
 }
 
 void take_step(const CountStep& step, AccountCounters Account::* side) {
+  STOA_ASSERT(step.files->below <= step.after.below && step.after.below <= step.after.from);
   for (const AccountRef& account : step.joining) {
     OwnerCounters* const owners = ((*account).*side).owners.get();
     if (owners != nullptr && !owners->exact()) owners->counted = step.files;
