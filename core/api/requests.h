@@ -536,10 +536,10 @@ enum class UsageClass : std::uint8_t {
                // them
 };
 // All but what is live, which is the rest of a usage.
-inline constexpr std::array kClassesApart{UsageClass::kRecycled, UsageClass::kOrphans, UsageClass::kMultipart};
+inline constexpr std::array kClassesButLive{UsageClass::kRecycled, UsageClass::kOrphans, UsageClass::kMultipart};
 // What of a usage is of each of them.
 struct UsageByClass {
-  std::array<Usage, kClassesApart.size()> amounts{};
+  std::array<Usage, kClassesButLive.size()> amounts{};
 
   UsageByClass() = default;
   UsageByClass(std::initializer_list<std::pair<UsageClass, Usage>> some) {

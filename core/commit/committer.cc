@@ -120,7 +120,7 @@ Result<std::optional<std::optional<std::string>>> Committer::find_made(Family fa
   const FileId dir = keys::id_of(key);
   for (const Queued& queued : queue_) {
     for (const Charge& charge : queued.unit.charges) {
-      for (const Account* account = charge.payer.account.get(); account != nullptr; account = account->parent.get()) {
+      for (const Account* account = charge.target.account.get(); account != nullptr; account = account->parent.get()) {
         if (account->dir == dir) return fail(Errc::kNoSpace, kNoRoom);
       }
     }

@@ -92,7 +92,7 @@ Status require_copy(VolumeContext& volume, const OpContext& ctx, const CopyRange
   STOA_CHECK_OK(require_content_outside_bin(volume, ctx, *to));
   const std::uint64_t size = req.to_offset + length;
   if (size <= to->record.size) return {};
-  return volume.ledger.check(to->payer(), {.bytes = static_cast<std::int64_t>(size - to->record.size)});
+  return volume.ledger.check(to->charge_target(), {.bytes = static_cast<std::int64_t>(size - to->record.size)});
 }
 
 // Reads and writes. `reply` tells what was copied, also when it fails.
@@ -148,7 +148,7 @@ Result<CopyRangeReply> share_locked(VolumeContext& volume, const OpContext& ctx,
   if (same) target.layout = source.layout;
   const std::uint64_t end = req.to_offset + length;
   if (end > target.size) {
-    STOA_CHECK_OK(txn.reserve(to->payer(), {.bytes = static_cast<std::int64_t>(end - target.size)}));
+    STOA_CHECK_OK(txn.reserve(to->charge_target(), {.bytes = static_cast<std::int64_t>(end - target.size)}));
     target.size = end;
   }
   stage_changes(txn, target.layout.cut(req.to_offset, length).changes);

@@ -15,7 +15,7 @@ Status begin_growth(VolumeContext& volume, Node& node, std::uint64_t end) {
   Writing& writing = *node.writing;
   const std::uint64_t known = std::max(node.record.size, writing.promised_end);
   if (end > known) {
-    STOA_CHECK_OK(volume.ledger.reserve(node.payer(), bytes(end - known)));
+    STOA_CHECK_OK(volume.ledger.reserve(node.charge_target(), bytes(end - known)));
     writing.promised_end = end;
   }
   ++writing.growing;
@@ -31,7 +31,7 @@ void end_growth(VolumeContext& volume, Node& node, std::uint64_t end, bool grown
   STOA_ASSERT(writing.growing > 0);
   if (--writing.growing != 0) return;
   // The record's size was charged, or, of a file that was removed meanwhile, released with it; the rest is ours.
-  if (const Usage rest = promised(node); !is_zero(rest)) volume.ledger.give_back(node.payer(), rest);
+  if (const Usage rest = promised(node); !is_zero(rest)) volume.ledger.give_back(node.charge_target(), rest);
   writing.promised_end = 0;
 }
 

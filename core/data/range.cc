@@ -61,7 +61,7 @@ Status may_allocate(VolumeContext& volume, const NodeRef& node, const RangeReque
   const std::shared_lock lock(node->lock);
   const std::uint64_t end = req.offset + req.length;
   if (end <= node->record.size) return {};
-  return volume.ledger.check(node->payer(), {.bytes = static_cast<std::int64_t>(end - node->record.size)});
+  return volume.ledger.check(node->charge_target(), {.bytes = static_cast<std::int64_t>(end - node->record.size)});
 }
 
 }  // namespace
@@ -111,24 +111,25 @@ Result<RangeReply> allocate(VolumeContext& volume, const OpContext& ctx, const R
   std::vector<BlobId> blobs;
   for (const Extent& extent : added.extents) blobs.push_back(extent.blob);
   if (done) done = volume.blobs.sync(blobs);
-  auto reply =
-      !done ? Result<RangeReply>(fail(done.error()))
-            : change_range(volume, ctx, node, req, [&](MetaTxn& txn, Inode& next) -> Status {
-                const std::uint64_t end = req.offset + req.length;
-                if (end > next.size) {
-                  STOA_CHECK_OK(txn.reserve(node->payer(), {.bytes = static_cast<std::int64_t>(end - next.size)}));
-                  next.size = end;
-                }
-                if (next.layout.extents.size() + added.extents.size() > kExtentsMax) return fail(Errc::kNoSpace);
-                for (const Extent& extent : added.extents) {
-                  next.layout.insert(extent);
-                  txn.reference(extent.blob, +1);
-                }
-                // What lies behind the end in them is not summed, and may be written before the next flush.
-                if (!added.extents.empty()) txn.records().mark_open(next.id);
-                next.allocated = std::max(next.allocated, estimate_allocated(next.layout, next.size));
-                return {};
-              });
+  auto reply = !done ? Result<RangeReply>(fail(done.error()))
+                     : change_range(volume, ctx, node, req, [&](MetaTxn& txn, Inode& next) -> Status {
+                         const std::uint64_t end = req.offset + req.length;
+                         if (end > next.size) {
+                           STOA_CHECK_OK(txn.reserve(node->charge_target(),
+                                                     {.bytes = static_cast<std::int64_t>(end - next.size)}));
+                           next.size = end;
+                         }
+                         if (next.layout.extents.size() + added.extents.size() > kExtentsMax)
+                           return fail(Errc::kNoSpace);
+                         for (const Extent& extent : added.extents) {
+                           next.layout.insert(extent);
+                           txn.reference(extent.blob, +1);
+                         }
+                         // What lies behind the end in them is not summed, and may be written before the next flush.
+                         if (!added.extents.empty()) txn.records().mark_open(next.id);
+                         next.allocated = std::max(next.allocated, estimate_allocated(next.layout, next.size));
+                         return {};
+                       });
   if (!reply) {
     for (const BlobId blob : blobs) volume.in_flight.abandon(blob);
   }

@@ -36,9 +36,9 @@ Result<Trimmed> prepare_truncate(VolumeContext& volume, const OpContext& ctx, co
 Status stage_truncate(VolumeContext& volume, MetaTxn& txn, const NodeRef& node, Inode& next, std::uint64_t size) {
   const auto delta = static_cast<std::int64_t>(size) - static_cast<std::int64_t>(next.size);
   if (delta > 0) {
-    STOA_CHECK_OK(txn.reserve(node->payer(), {.bytes = delta}));
+    STOA_CHECK_OK(txn.reserve(node->charge_target(), {.bytes = delta}));
   } else if (delta < 0) {
-    txn.release(node->payer(), {.bytes = -delta});
+    txn.release(node->charge_target(), {.bytes = -delta});
   }
   if (next.has(kContentInline)) {
     STOA_TRY(bytes, load_inline(volume, next.id));

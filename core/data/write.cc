@@ -208,7 +208,7 @@ Result<WriteReply> write_inline(VolumeContext& volume, const OpContext& ctx, con
   MetaTxn txn(volume, ctx);
   Inode next = node->record;
   if (end > next.size) {
-    STOA_CHECK_OK(txn.reserve(node->payer(), {.bytes = static_cast<std::int64_t>(end - next.size)}));
+    STOA_CHECK_OK(txn.reserve(node->charge_target(), {.bytes = static_cast<std::int64_t>(end - next.size)}));
   }
   std::string bytes;
   if (next.has(kContentInline)) {

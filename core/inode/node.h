@@ -90,13 +90,15 @@ struct Node {
     const std::lock_guard lock(loading);
     return {account, ancestry};
   }
-  // Who pays for the content of this file: also what is reserved and not yet committed.
-  Payer payer() const {
+  // What the content of this file is charged to: also what is reserved and not yet committed.
+  ChargeTarget charge_target() const {
     const bool nameless = record.links == 0;  // core/links/orphan.h
     return {account, {record.uid, record.gid}, id, nameless ? UsageClass::kOrphans : UsageClass::kLive};
   }
-  // Who pays for a directory itself. Needs the tree lock and the node's.
-  Payer payer_of_directory() const { return {account->parent, {record.uid, record.gid}, id, account->makes}; }
+  // What a directory itself is charged to. Needs the tree lock and the node's.
+  ChargeTarget charge_target_of_directory() const {
+    return {account->parent, {record.uid, record.gid}, id, account->child_class};
+  }
 
   // In-place I/O holds it shared; truncate, punch and replacing the content hold it exclusively. Taken before any other
   // lock of the core.

@@ -87,7 +87,7 @@ Result<std::vector<FileId>> NodeCache::missing_above(FileId dir) {
 
 // Which directory's account counts it.
 FileId NodeCache::Stored::counted_in() const {
-  if (!inode) return usage.heir;
+  if (!inode) return usage.surviving_parent;
   if (!inode->is_directory()) return inode->home;
   return inode->charged_to != kNoFile ? inode->charged_to : inode->has(kExcluded) ? kRootId : inode->home;
 }
@@ -95,7 +95,7 @@ FileId NodeCache::Stored::counted_in() const {
 // Which directory it is in. Of a directory that is gone, the store knows only where it counts.
 FileId NodeCache::Stored::parent() const {
   if (inode) return inode->home;
-  return usage.upload ? kMultipartId : usage.heir;
+  return usage.upload ? kMultipartId : usage.surviving_parent;
 }
 
 Result<NodeCache::Stored> NodeCache::read(FileId id) {
@@ -112,7 +112,7 @@ Result<NodeCache::Stored> NodeCache::read(FileId id) {
     STOA_TRY(usage, UsageRecord::decode(value));
     stored.usage = usage;
   }
-  if (!found && stored.usage.heir == kNoFile) return fail(Errc::kStale);
+  if (!found && stored.usage.surviving_parent == kNoFile) return fail(Errc::kStale);
   return stored;
 }
 
@@ -123,8 +123,8 @@ Status NodeCache::load_owners(Account& account) {
     const auto owner = keys::owner_of(it->key());
     if (!owner) continue;
     STOA_TRY(record, UsageRecord::decode(it->value()));
-    for (Books* books : {&account.reserved, &account.committed}) {
-      books->owners->balances[{owner->of, owner->id}] = Balance::of(record, books->excluded());
+    for (AccountCounters* counters : {&account.reserved, &account.committed}) {
+      counters->owners->by_owner[{owner->of, owner->id}] = Counters::of(record, counters->excluded());
     }
   }
   return it->status();
@@ -153,18 +153,18 @@ Result<Node::State> NodeCache::load(Node& node, unsigned nested) {
   const UsageRecord& usage = stored.usage;
   auto account = std::make_shared<Account>();
   account->dir = node.id;
-  for (Books* books : {&account->reserved, &account->committed}) {
-    books->total = Balance::of(usage, usage.limits.excluded);
-    books->set_for_children(usage.child_limits);
-    books->begin_owners(usage.owners);
+  for (AccountCounters* counters : {&account->reserved, &account->committed}) {
+    counters->total = Counters::of(usage, usage.limits.excluded);
+    counters->set_for_children(usage.child_limits);
+    counters->begin_owners(usage.owners);
   }
   if (usage.owners != OwnersCounted::kNo) STOA_CHECK_OK(load_owners(*account));
   account->ended = !found;
   account->height.store(usage.height, std::memory_order_relaxed);
   const bool upload = found ? node.record.charged_to != kNoFile : usage.upload;
-  account->makes = upload                             ? UsageClass::kMultipart
-                   : found && node.record.has(kIsBin) ? UsageClass::kRecycled
-                                                      : UsageClass::kLive;
+  account->child_class = upload                             ? UsageClass::kMultipart
+                         : found && node.record.has(kIsBin) ? UsageClass::kRecycled
+                                                            : UsageClass::kLive;
   const FileId parent = stored.parent();
   AncestryRef above;
   if (parent != kNoFile) {
@@ -176,9 +176,9 @@ Result<Node::State> NodeCache::load(Node& node, unsigned nested) {
     STOA_TRY(home, home_of(counted_in, nested));
     account->parent = std::move(home.account);
   }
-  const auto kind = account->makes == UsageClass::kMultipart  ? Ancestry::Kind::kUpload
-                    : account->makes == UsageClass::kRecycled ? Ancestry::Kind::kBin
-                                                              : Ancestry::Kind::kPlain;
+  const auto kind = account->child_class == UsageClass::kMultipart  ? Ancestry::Kind::kUpload
+                    : account->child_class == UsageClass::kRecycled ? Ancestry::Kind::kBin
+                                                                    : Ancestry::Kind::kPlain;
   node.ancestry = std::make_shared<Ancestry>(node.id, std::move(above), kind);
   node.account = std::move(account);
   if (!found) {

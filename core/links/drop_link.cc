@@ -48,7 +48,8 @@ Status drop_link(VolumeContext& volume, MetaTxn& txn, const NodeRef& node, FileI
   if (record.home == dir) {
     STOA_TRY(home, other_home(volume, node->id, dir, raw));
     if (home.dir->id != dir) {
-      const Status moved = txn.move_charge(node, {home.dir->account, node->payer().owner, node->id}, usage_of(record));
+      const Status moved =
+          txn.move_charge(node, {home.dir->account, node->charge_target().owner, node->id}, usage_of(record));
       if (moved) {
         next.home = home.dir->id;
         carries = home.dir->home();

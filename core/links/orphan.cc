@@ -10,23 +10,23 @@ Status stage_orphan(MetaTxn& txn, const NodeRef& node) {
   Inode next = node->record;
   next.links = 0;
   next.touch(txn.now());
-  Payer payer = node->payer();
-  payer.of = UsageClass::kOrphans;
+  ChargeTarget target = node->charge_target();
+  target.of = UsageClass::kOrphans;
   // A bin shows what it keeps, and goes when that is nothing. Where a quota counts what has no name, and not what is
   // recycled, there may be no room for it outside: then it stays, as something recycled.
-  payer.account = beyond(node->account, UsageClass::kRecycled);
-  Status moved = txn.move_charge(node, payer, usage_of(node->record));
+  target.account = beyond(node->account, UsageClass::kRecycled);
+  Status moved = txn.move_charge(node, target, usage_of(node->record));
   if (!moved && moved.error().code == Errc::kQuota) {
-    payer.account = node->account;
-    moved = txn.move_charge(node, payer, usage_of(node->record));
+    target.account = node->account;
+    moved = txn.move_charge(node, target, usage_of(node->record));
   }
   STOA_CHECK_OK(moved);
-  next.home = payer.account->dir;
+  next.home = target.account->dir;
   txn.records().mark_orphan(node->id);
   txn.put_inode(node, std::move(next));
   // After put_inode, which commits lazily reserved bytes where they were reserved.
-  AncestryRef ancestry = find_above(node->ancestry, payer.account->dir);
-  txn.set_home(node, {std::move(payer.account), std::move(ancestry)});
+  AncestryRef ancestry = find_above(node->ancestry, target.account->dir);
+  txn.set_home(node, {std::move(target.account), std::move(ancestry)});
   return {};
 }
 

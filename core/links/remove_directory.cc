@@ -48,7 +48,7 @@ Status stage_remove_directory(VolumeContext& volume, MetaTxn& txn, const NodeRef
     txn.keep_locked(marker, std::move(lock));
   }
   STOA_CHECK_OK(txn.delete_inode(victim));
-  txn.release(victim->payer_of_directory(), usage_of(victim->record));
+  txn.release(victim->charge_target_of_directory(), usage_of(victim->record));
   return {};
 }
 

@@ -55,7 +55,7 @@ Status stage_consume(VolumeContext& volume, MetaTxn& txn, const NodeRef& dir, co
   Inode parent_next = parent->record;
   STOA_CHECK_OK(txn.remove_entry(parent, parent_next, raw, entry));
   STOA_CHECK_OK(txn.delete_inode(dir));
-  txn.release(dir->payer_of_directory(), usage_of(dir->record));
+  txn.release(dir->charge_target_of_directory(), usage_of(dir->record));
   txn.put_inode(parent, std::move(parent_next));
   return {};
 }

@@ -28,15 +28,15 @@ Status note_file(VolumeContext& volume, const Inode& record, const Usage& promis
                  CountStep& reserved, CountStep& committed) {
   if (record.home == kNoFile || record.has(kIsBin)) return {};
   STOA_TRY(account, volume.nodes.account_of(charged_in(record)));
-  const bool user_bin = record.is_directory() && account->makes == UsageClass::kRecycled;
+  const bool user_bin = record.is_directory() && account->child_class == UsageClass::kRecycled;
   if (user_bin) return {};  // counts as nothing, as bins do
   const Usage usage = usage_of(record);
   const UsageClass of = record.charged_to != kNoFile ? UsageClass::kMultipart
                         : record.links == 0          ? UsageClass::kOrphans
                                                      : UsageClass::kLive;
-  const Payer payer{std::move(account), {record.uid, record.gid}, record.id, of};
-  reserved.found.push_back({payer, usage + promised});
-  committed.found.push_back({payer, usage + -pending});
+  const ChargeTarget target{std::move(account), {record.uid, record.gid}, record.id, of};
+  reserved.found.push_back({target, usage + promised});
+  committed.found.push_back({target, usage + -pending});
   return {};
 }
 

@@ -39,9 +39,9 @@ Status stage_swap(VolumeContext& volume, const OpContext& ctx, MetaTxn& txn, con
   STOA_CHECK_OK(volume.state.before_io(ctx, node->id, 0, kFileBytesMax, true));
   const auto delta = static_cast<std::int64_t>(content.size) - static_cast<std::int64_t>(node->record.size);
   if (delta > 0) {
-    STOA_CHECK_OK(txn.reserve(node->payer(), {.bytes = delta}));
+    STOA_CHECK_OK(txn.reserve(node->charge_target(), {.bytes = delta}));
   } else if (delta < 0) {
-    txn.release(node->payer(), {.bytes = -delta});
+    txn.release(node->charge_target(), {.bytes = -delta});
   }
   if (user_bin) STOA_CHECK_OK(recycle_content(volume, ctx, txn, user_bin, node, name));
   STOA_CHECK_OK(drop_content(volume, txn, node));

@@ -80,7 +80,8 @@ Status stage_usage(MetaTxn& txn, const ResolvedRename& p, Inode& next) {
   }
   // Only the link that carries the file's usage takes it along.
   if (next.home != p.from_dir->id) return {};
-  STOA_CHECK_OK(txn.move_charge(p.moved, {p.to_dir->account, p.moved->payer().owner, p.moved->id}, usage_of(next)));
+  STOA_CHECK_OK(
+      txn.move_charge(p.moved, {p.to_dir->account, p.moved->charge_target().owner, p.moved->id}, usage_of(next)));
   next.home = p.to_dir->id;
   return {};
 }

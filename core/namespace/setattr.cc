@@ -144,7 +144,7 @@ Result<AclRef> ruling_acl(VolumeContext& volume, const NodeRef& node) {
 // Users and groups have limits, too: a new owner pays, if he may.
 Status stage_owner(MetaTxn& txn, const NodeRef& node, const Inode& next) {
   const Owner owner{next.uid, next.gid};
-  Payer to = node->payer();
+  ChargeTarget to = node->charge_target();
   if (owner == to.owner) return {};
   to.owner = owner;
   if (!next.is_directory()) return txn.move_charge(node, to, usage_of(next));

@@ -54,7 +54,7 @@ Status make_bin(VolumeContext& volume, FileId recycle_root, bool counted) {
     Home home{std::make_shared<Account>(), std::make_shared<Ancestry>(bin.id, dir->ancestry, Ancestry::Kind::kBin)};
     home.account->dir = bin.id;
     home.account->parent = counted ? dir->account : root->account;
-    home.account->makes = UsageClass::kRecycled;
+    home.account->child_class = UsageClass::kRecycled;
     note_levels(home.account->parent, 1);
     txn.new_inode(std::move(bin), std::move(home));
     txn.put_inode(dir, std::move(next), Visible::kNo);
@@ -318,7 +318,7 @@ Status recycle_link(VolumeContext& volume, const OpContext& ctx, MetaTxn& txn, c
   // (drop_link.h).
   if (home.in_bin || next.home == name.dir) {
     const Status moved =
-        txn.move_charge(node, {home.dir->account, node->payer().owner, node->id}, usage_of(node->record));
+        txn.move_charge(node, {home.dir->account, node->charge_target().owner, node->id}, usage_of(node->record));
     if (moved) {
       next.home = home.dir->id;
       carries = home.dir->home();
@@ -352,8 +352,8 @@ Status recycle_content(VolumeContext& volume, const OpContext& ctx, MetaTxn& txn
   old.links = 1;
   old.home = user_bin.node->id;
   old.touch(txn.now());
-  const Payer payer{user_bin.node->account, {old.uid, old.gid}, old.id};
-  STOA_CHECK_OK(txn.reserve(payer, usage_of(old)));
+  const ChargeTarget target{user_bin.node->account, {old.uid, old.gid}, old.id};
+  STOA_CHECK_OK(txn.reserve(target, usage_of(old)));
   if (old.has(kContentInline)) {
     STOA_TRY(bytes, load_inline(volume, node->id));
     stage_inline(txn, old.id, bytes);

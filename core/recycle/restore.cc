@@ -111,7 +111,7 @@ class Restore {
       STOA_CHECK_OK(txn.give_child_limits(node->account, dir->account));
       next.home = dir->id;
     } else if (in_bin(volume_, node->ancestry)) {  // else another name carries it
-      STOA_CHECK_OK(txn.move_charge(node, {dir->account, node->payer().owner, node->id}, usage_of(next)));
+      STOA_CHECK_OK(txn.move_charge(node, {dir->account, node->charge_target().owner, node->id}, usage_of(next)));
       next.home = dir->id;
       recharged = true;
     }

@@ -15,7 +15,7 @@ namespace stoa::core {
 
 MetaTxn::~MetaTxn() {
   if (committed_) return;
-  volume_.ledger.drop(held_);
+  volume_.ledger.cancel(reservations_);
 }
 
 void MetaTxn::put_acl(Inode& next) {
@@ -32,7 +32,7 @@ void MetaTxn::put_inode(const NodeRef& node, Inode next, Visible visible) {
   STOA_ASSERT(next.id == node->id && !node->deleted);
   if (next.acl != node->record.acl) put_acl(next);
   records_.put_inode(next);
-  if (!is_zero(node->pending)) commit_pending(node->payer(), node->pending);
+  if (!is_zero(node->pending)) commit_pending(node->charge_target(), node->pending);
   publications_.push_back({node, std::move(next), false, visible});
 }
 
@@ -69,7 +69,7 @@ Status MetaTxn::delete_inode(const NodeRef& node, Visible visible) {
     STOA_CHECK_OK(it->status());
   }
   if (node->record.has(kHasAcl)) records_.remove_xattr(node->id, keys::kAclXattr);
-  if (!is_zero(node->pending)) commit_pending(node->payer(), node->pending);
+  if (!is_zero(node->pending)) commit_pending(node->charge_target(), node->pending);
   publications_.push_back({node, {}, true, visible});
   return {};
 }
@@ -134,48 +134,48 @@ Status MetaTxn::remove_entry(const NodeRef& dir, Inode& dir_next, std::string_vi
   return {};
 }
 
-Status MetaTxn::reserve(const Payer& payer, const Usage& delta) {
-  STOA_CHECK_OK(volume_.ledger.hold(held_, {{payer, delta}}));
-  charges_.push_back({payer, delta});
+Status MetaTxn::reserve(const ChargeTarget& target, const Usage& delta) {
+  STOA_CHECK_OK(volume_.ledger.reserve(reservations_, {{target, delta}}));
+  charges_.push_back({target, delta});
   return {};
 }
 
-void MetaTxn::release(const Payer& payer, const Usage& delta) {
+void MetaTxn::release(const ChargeTarget& target, const Usage& delta) {
   // What only shrinks is never refused.
-  (void)volume_.ledger.hold(held_, {{payer, -delta}});
-  charges_.push_back({payer, -delta});
+  (void)volume_.ledger.reserve(reservations_, {{target, -delta}});
+  charges_.push_back({target, -delta});
 }
 
-Status MetaTxn::move_charge(const NodeRef& node, const Payer& to, const Usage& usage) {
-  const Payer from = node->payer();
+Status MetaTxn::move_charge(const NodeRef& node, const ChargeTarget& to, const Usage& usage) {
+  const ChargeTarget from = node->charge_target();
   if (from.account == to.account && from.owner == to.owner && from.of == to.of) return {};
   return move(from, to, usage, promised(*node));
 }
 
 Status MetaTxn::change_attribute_bytes(const NodeRef& node, Inode& next, std::uint64_t from, std::uint64_t to) {
   next.attribute_bytes = next.attribute_bytes + to - from;
-  const Payer payer = next.is_directory() ? node->payer_of_directory() : node->payer();
-  if (to > from) return reserve(payer, {.bytes = static_cast<std::int64_t>(to - from)});
-  if (to < from) release(payer, {.bytes = static_cast<std::int64_t>(from - to)});
+  const ChargeTarget target = next.is_directory() ? node->charge_target_of_directory() : node->charge_target();
+  if (to > from) return reserve(target, {.bytes = static_cast<std::int64_t>(to - from)});
+  if (to < from) release(target, {.bytes = static_cast<std::int64_t>(from - to)});
   return {};
 }
 
 Status MetaTxn::move_owner(const NodeRef& dir, const Owner& to, const Usage& itself) {
-  const Payer from = dir->payer_of_directory();
+  const ChargeTarget from = dir->charge_target_of_directory();
   return move(from, {from.account, to, dir->id, from.of}, itself, {});
 }
 
-Status MetaTxn::move(const Payer& from, const Payer& to, const Usage& usage, const Usage& uncommitted) {
+Status MetaTxn::move(const ChargeTarget& from, const ChargeTarget& to, const Usage& usage, const Usage& uncommitted) {
   const Usage reserved = usage + uncommitted;
-  STOA_CHECK_OK(volume_.ledger.hold(held_, {{from, -reserved}, {to, reserved}}));
+  STOA_CHECK_OK(volume_.ledger.reserve(reservations_, {{from, -reserved}, {to, reserved}}));
   charges_.push_back({from, -usage});
   charges_.push_back({to, usage});
   return {};
 }
 
 void MetaTxn::end_charge(const NodeRef& node, const Usage& usage) {
-  (void)volume_.ledger.hold(held_, {{node->payer(), -(usage + promised(*node))}});
-  charges_.push_back({node->payer(), -usage});
+  (void)volume_.ledger.reserve(reservations_, {{node->charge_target(), -(usage + promised(*node))}});
+  charges_.push_back({node->charge_target(), -usage});
 }
 
 Status MetaTxn::move_directory(const NodeRef& dir, const NodeRef& parent, const Usage& itself) {
@@ -191,11 +191,11 @@ Status MetaTxn::move_directory(const NodeRef& dir, const NodeRef& parent, const 
   STOA_CHECK_OK(volume_.committer.wait_applied(ctx_.deadline));
   moves_.push_back({dir, parent});
   settles_ = true;
-  Payer from = dir->payer_of_directory();
+  ChargeTarget from = dir->charge_target_of_directory();
   const UsageRecord below = volume_.ledger.read(dir->account);
   if (!is_zero(below.usage) && volume_.ledger.owners_counted_between(from.account, to)) return fail(Errc::kCrossDevice);
   // What lazy writes below have reserved but not committed yet follows with their own commits, up the new chain.
-  const Balance& committed = dir->account->committed.total;
+  const Counters& committed = dir->account->committed.total;
   Usage live = below.counted(kAllButLive) + itself,
         live_committed = committed.used + -sum_of(committed.by_class(), kAllButLive) + itself;
   // Whoever owns what is below it counts the same before and after, but where it becomes recycled, or ceases to be
@@ -206,14 +206,14 @@ Status MetaTxn::move_directory(const NodeRef& dir, const NodeRef& parent, const 
       STOA_TRY(marker, volume_.nodes.get(entry.id));
       // Nobody changes a file while the tree is locked for this alone.
       const Usage usage = usage_of(marker->record), uncommitted = promised(*marker);
-      const Payer owner{from.account, marker->payer().owner, marker->id};
+      const ChargeTarget owner{from.account, marker->charge_target().owner, marker->id};
       STOA_CHECK_OK(move_below(owner, to, usage + uncommitted, usage + -marker->pending));
       live = live + -(usage + uncommitted);
       live_committed = live_committed + -(usage + -marker->pending);
     }
   }
   STOA_CHECK_OK(move_below(from, to, live, live_committed));
-  for (const UsageClass of : kClassesApart) {
+  for (const UsageClass of : kClassesButLive) {
     from.of = of;
     STOA_CHECK_OK(move_below(from, to, below.by_class[of], committed.by_class()[of]));
   }
@@ -221,7 +221,7 @@ Status MetaTxn::move_directory(const NodeRef& dir, const NodeRef& parent, const 
 }
 
 Status MetaTxn::move_bare_directory(const NodeRef& dir, const NodeRef& to) {
-  const Payer from = dir->payer_of_directory();
+  const ChargeTarget from = dir->charge_target_of_directory();
   STOA_CHECK_OK(move(from, {to->account, from.owner, dir->id}, usage_of(dir->record), {}));
   note_levels(to->account, 1);
   set_home(dir, new_home(dir->id, to->home()));
@@ -229,10 +229,11 @@ Status MetaTxn::move_bare_directory(const NodeRef& dir, const NodeRef& to) {
   return {};
 }
 
-Status MetaTxn::move_below(const Payer& from, const AccountRef& to, const Usage& reserved, const Usage& committed) {
-  Payer onto = from;
+Status MetaTxn::move_below(const ChargeTarget& from, const AccountRef& to, const Usage& reserved,
+                           const Usage& committed) {
+  ChargeTarget onto = from;
   onto.account = to;
-  if (!is_zero(reserved)) STOA_CHECK_OK(volume_.ledger.hold(held_, {{from, -reserved}, {onto, reserved}}));
+  if (!is_zero(reserved)) STOA_CHECK_OK(volume_.ledger.reserve(reservations_, {{from, -reserved}, {onto, reserved}}));
   if (is_zero(committed)) return {};
   charges_.push_back({from, -committed});
   charges_.push_back({onto, committed});
@@ -335,7 +336,7 @@ Result<CommitTicket> MetaTxn::commit() {
                                              .settles = settles_},
                                             ctx_.deadline));
   committed_ = true;
-  volume_.ledger.keep(held_);
+  volume_.ledger.confirm(reservations_);
   for (const AccountChange& change : account_changes_) volume_.ledger.apply(change);
   for (const BlobReference& reference : references_) {
     if (reference.delta > 0) {

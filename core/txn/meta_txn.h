@@ -46,11 +46,11 @@ class MetaTxn {
 
   // Usage. kQuota leaves no trace. release never fails; what it frees makes room for this transaction at once, for
   // others with the commit.
-  Status reserve(const Payer& payer, const Usage& delta);
-  void release(const Payer& payer, const Usage& delta);
-  // The charge of a locked file, and what is promised to writes to it that are under way, goes to another payer;
-  // `usage`: of its new record. The caller makes that payer the file's own with the same commit.
-  Status move_charge(const NodeRef& node, const Payer& to, const Usage& usage);
+  Status reserve(const ChargeTarget& target, const Usage& delta);
+  void release(const ChargeTarget& target, const Usage& delta);
+  // The charge of a locked file, and what is promised to writes to it that are under way, goes to another target;
+  // `usage`: of its new record. The caller makes that charge target the file's own with the same commit.
+  Status move_charge(const NodeRef& node, const ChargeTarget& to, const Usage& usage);
   // The same, to nobody: the file is gone.
   void end_charge(const NodeRef& node, const Usage& usage);
   // What is kept beside the content of a file or directory becomes more, or less: `next` is its new record.
@@ -74,7 +74,7 @@ class MetaTxn {
   // out other classes, it needs the exclusive tree lock, or a directory that is new.
   void change_account(AccountChange change);
   // Charges that were reserved before and become part of this commit.
-  void commit_pending(const Payer& payer, const Usage& delta) { charges_.push_back({payer, delta}); }
+  void commit_pending(const ChargeTarget& target, const Usage& delta) { charges_.push_back({target, delta}); }
 
   // The file that this transaction writes begins (+1) or ends (-1) to use a blob.
   void reference(BlobId blob, std::int32_t delta) { references_.push_back({blob, delta}); }
@@ -113,8 +113,8 @@ class MetaTxn {
   };
   Status break_leases();
   std::vector<std::string> journal() const;
-  Status move(const Payer& from, const Payer& to, const Usage& usage, const Usage& uncommitted);
-  Status move_below(const Payer& from, const AccountRef& to, const Usage& reserved, const Usage& committed);
+  Status move(const ChargeTarget& from, const ChargeTarget& to, const Usage& usage, const Usage& uncommitted);
+  Status move_below(const ChargeTarget& from, const AccountRef& to, const Usage& reserved, const Usage& committed);
   void put_acl(Inode& next);
   void put_entry(FileId dir, Inode& dir_next, std::string_view raw, const EntryRecord& record);
   void publish_entry(FileId dir, std::string_view raw, bool directory, const EntryRecord& record,
@@ -128,7 +128,7 @@ class MetaTxn {
   std::vector<Charge> charges_;
   std::vector<BlobReference> references_;
   std::vector<AccountChange> account_changes_;
-  HeldCharges held_;
+  Reservations reservations_;
   std::vector<std::pair<JournalNote, const OpContext*>> notes_;
   std::vector<Publication> publications_;
   std::vector<EntryChange> entry_changes_;

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/usage/books.h"
+#include "core/usage/account_counters.h"
 
 namespace stoa::core {
 
@@ -23,12 +23,12 @@ struct Account {
   // volume's root, or stands for a directory that is kept elsewhere. Changed only under the exclusive tree lock and the
   // ledger's mutex.
   std::shared_ptr<Account> parent;
-  Books reserved;   // guarded by the ledger's mutex
-  Books committed;  // the committer's alone
+  AccountCounters reserved;   // guarded by the ledger's mutex
+  AccountCounters committed;  // the committer's alone
   // For life: which class all is of that comes from here. kLive: the one that it has. kRecycled: a recycle bin
   // (core/recycle/bin.h). kMultipart: the directory of an upload, charged where its object is to be
   // (Inode::charged_to).
-  UsageClass makes = UsageClass::kLive;
+  UsageClass child_class = UsageClass::kLive;
   bool ended = false;  // the committer's: the directory is gone, and files are still charged here
   // How many directories that it counts lie in each other: at least so many have, and no more (core/txn/depth.h).
   mutable std::atomic<std::uint32_t> height{0};
@@ -40,8 +40,9 @@ using AccountRef = std::shared_ptr<Account>;
 // anywhere further up.
 AccountRef beyond(const AccountRef& account, UsageClass made);
 
-// Who pays for a file: the account of its directory and all above, and in those that count owners, its owner's balance.
-struct Payer {
+// What a file is charged to: the account of its directory and all above, and in those that count owners, its owner's
+// counter.
+struct ChargeTarget {
   AccountRef account;
   Owner owner;
   FileId file;  // no default: a charge that knew of none would be taken for that of a file that is counted
@@ -49,14 +50,14 @@ struct Payer {
 };
 // Which class a charge is of in an account that it reaches as `below`.
 inline UsageClass class_in(const Account& account, UsageClass below) {
-  return account.makes != UsageClass::kLive ? account.makes : below;
+  return account.child_class != UsageClass::kLive ? account.child_class : below;
 }
 
-// Each account that counts what this payer is charged, from the lowest up, and as which class.
+// Each account that counts what a target is charged, from the lowest up, and as which class.
 template <class Visit>
-void for_each_charged(const Payer& payer, Visit visit) {
-  UsageClass of = payer.of;
-  for (const AccountRef* at = &payer.account; *at != nullptr; at = &(*at)->parent) {
+void for_each_charged(const ChargeTarget& target, Visit visit) {
+  UsageClass of = target.of;
+  for (const AccountRef* at = &target.account; *at != nullptr; at = &(*at)->parent) {
     of = class_in(**at, of);
     visit(*at, of);
   }
@@ -64,9 +65,10 @@ void for_each_charged(const Payer& payer, Visit visit) {
 
 // Growth, or with a negative delta, what will be released: to be held by an operation, and part of its commit.
 struct Charge {
-  Payer payer;
+  ChargeTarget target;
   Usage delta;
 };
+
 // One step of counting what users and groups own: more files are counted now, in the accounts that keep these `files`.
 // Nothing is charged or committed meanwhile, and both sides of the accounts take their own such step.
 struct CountStep {
@@ -75,7 +77,7 @@ struct CountStep {
   std::vector<Charge> found{};        // the files that come to be counted, and what each counts for
   CountedFiles after{};               // what `files` are then
 };
-void take_step(const CountStep& step, Books Account::* side);
+void take_step(const CountStep& step, AccountCounters Account::* side);
 
 // A change of what an account is, made after the charges of the same commit.
 struct AccountChange {
@@ -86,14 +88,14 @@ struct AccountChange {
   std::optional<OwnersCounted> owners{};
   bool ends = false;  // its directory does, and nothing else is said
 
-  // On one side. `changed`: see books.h.
+  // On one side. `changed`: see account_counters.h.
   template <class Changed>
-  void apply(Books& books, Clock clock, Changed changed) const {
-    if (ends) return books.end();
-    if (owners) books.count_owners(*owners, clock, changed);
-    if (limits) books.set_limits(*limits, clock, changed);
-    if (child_limits) books.set_for_children(*child_limits);
-    if (owner_limits) books.set_limits(owner_limits->first, owner_limits->second, clock, changed);
+  void apply(AccountCounters& counters, Clock clock, Changed changed) const {
+    if (ends) return counters.end();
+    if (owners) counters.count_owners(*owners, clock, changed);
+    if (limits) counters.set_limits(*limits, clock, changed);
+    if (child_limits) counters.set_for_children(*child_limits);
+    if (owner_limits) counters.set_limits(owner_limits->first, owner_limits->second, clock, changed);
   }
 };
 

@@ -14,29 +14,29 @@ bool is_growth(const Usage& delta) {
 
 void put_account(const Account& account, WriteBatch& batch) {
   const std::string key = keys::id_key(account.dir);
-  const Books& books = account.committed;
-  if (account.ended && is_zero(books.total.used)) {
+  const AccountCounters& counters = account.committed;
+  if (account.ended && is_zero(counters.total.used)) {
     batch.remove(Family::kUsage, key);
     return;
   }
-  UsageRecord record = books.total.record();
+  UsageRecord record = counters.total.record();
   STOA_ASSERT(!is_negative(record.usage + -sum_of(record.by_class, kAllButLive)));
   if (account.ended) {
     record.limits = {};
-    record.heir = account.parent != nullptr ? account.parent->dir : kNoFile;
-    record.upload = account.makes == UsageClass::kMultipart;
+    record.surviving_parent = account.parent != nullptr ? account.parent->dir : kNoFile;
+    record.upload = account.child_class == UsageClass::kMultipart;
   }
   record.height = account.height.load(std::memory_order_relaxed);
-  record.child_limits = books.for_children();
-  record.owners = books.owners_counted();
+  record.child_limits = counters.for_children();
+  record.owners = counters.owners_counted();
   batch.put(Family::kUsage, key, record.encode());
 }
 
 void put_owner(const Account& account, const OwnerKey& owner, WriteBatch& batch) {
   const std::string key = keys::owner_key(account.dir, owner.of, owner.id);
-  const OwnerBooks* const owners = account.committed.owners.get();
-  const auto it = owners != nullptr ? owners->balances.find(owner) : OwnerBalances::const_iterator{};
-  if (owners == nullptr || it == owners->balances.end()) {
+  const OwnerCounters* const owners = account.committed.owners.get();
+  const auto it = owners != nullptr ? owners->by_owner.find(owner) : CountersByOwner::const_iterator{};
+  if (owners == nullptr || it == owners->by_owner.end()) {
     batch.remove(Family::kUsage, key);
     return;
   }
@@ -52,6 +52,7 @@ void put_owner(const Account& account, const OwnerKey& owner, WriteBatch& batch)
 }  // namespace
 
 void CommittedUsage::begin_with(LaggingUsage found) {
+  STOA_ASSERT(!lags() && found.first_record <= found.next_record);
   for (const AccountRef& account : found.accounts) lag(account);
   lagging_.owners = std::move(found.owners);
   lagging_.first_record = found.first_record;
@@ -87,41 +88,41 @@ void CommittedUsage::apply(const CountStep& step) {
 }
 
 void CommittedUsage::apply(const Charge& charge) {
-  const Payer& payer = charge.payer;
-  if (payer.account != nullptr && !is_zero(charge.delta))
-    log_.add({payer.account->dir, payer.of, payer.owner}, charge.delta);
+  const ChargeTarget& target = charge.target;
+  if (target.account != nullptr && !is_zero(charge.delta))
+    log_.add({target.account->dir, target.of, target.owner}, charge.delta);
   const Account* below = nullptr;
   // The references stand still: a directory that moves has nothing queued, and what comes behind finds it moved.
-  for_each_charged(payer, [&](const AccountRef& account, UsageClass of) {
-    Books& books = account->committed;
+  for_each_charged(target, [&](const AccountRef& account, UsageClass of) {
+    AccountCounters& counters = account->committed;
     lag(account);
     if (account->ended) ended_.push_back(account);
-    const auto changed = [&](const OwnerKey* owner, const Balance&, bool clock) {
+    const auto changed = [&](const OwnerKey* owner, const Counters&, bool clock) {
       // When a soft limit was passed, or is kept again, is told by the record alone.
       if (clock) settles_ = true;
-      if (owner != nullptr && books.owners->exact()) lagging_.owners.push_back({account.get(), *owner});
+      if (owner != nullptr && counters.owners->exact()) lagging_.owners.push_back({account.get(), *owner});
     };
-    books.charge(payer.owner, payer.file, change_of(charge.delta, of, books.excluded()), wall_now, changed);
+    counters.charge(target.owner, target.file, change_of(charge.delta, of, counters.excluded()), wall_now, changed);
     // A directory counts what those that count in it do.
-    STOA_ASSERT(below == nullptr || !is_negative(books.total.used + -below->committed.total.used));
+    STOA_ASSERT(below == nullptr || !is_negative(counters.total.used + -below->committed.total.used));
     below = account.get();
   });
 }
 
 void CommittedUsage::apply(const AccountChange& change) {
   Account* const account = change.account.get();
-  Books& books = account->committed;
+  AccountCounters& counters = account->committed;
   lag(change.account);
   // Most directories end without having said anything.
-  if (!change.ends || books.says_anything()) settles_ = true;
-  if ((change.owners || change.ends) && books.owners != nullptr) {
-    for (const auto& [owner, balance] : books.owners->balances) lagging_.owners.push_back({account, owner});
+  if (!change.ends || counters.says_anything()) settles_ = true;
+  if ((change.owners || change.ends) && counters.owners != nullptr) {
+    for (const auto& [owner, counter] : counters.owners->by_owner) lagging_.owners.push_back({account, owner});
   }
   if (change.ends) {
     account->ended = true;
     ended_.push_back(change.account);
   }
-  change.apply(books, wall_now, [&](const OwnerKey* owner, const Balance&, bool) {
+  change.apply(counters, wall_now, [&](const OwnerKey* owner, const Counters&, bool) {
     if (owner != nullptr) lagging_.owners.push_back({account, *owner});
   });
 }
@@ -139,7 +140,7 @@ void CommittedUsage::put_group(WriteBatch& batch) {
 void CommittedUsage::put_log(WriteBatch& batch) {
   for (const AccountRef& account : ended_) {
     put_account(*account, batch);
-    log_.add_gone(account->dir, {account->parent != nullptr ? account->parent->dir : kNoFile, account->makes});
+    log_.add_gone(account->dir, {account->parent != nullptr ? account->parent->dir : kNoFile, account->child_class});
   }
   if (!log_.empty()) batch.put(Family::kState, keys::usage_log_key(lagging_.next_record++), log_.encode());
 }

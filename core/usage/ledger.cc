@@ -18,57 +18,58 @@ const Account* meeting_point(const Account* a, const Account* b) {
   return nullptr;
 }
 
-// What charges add up to for one balance of one account.
+// What charges add up to for one counter of one account.
 struct Net {
   Account* account;
   std::optional<OwnerKey> owner;  // absent: the total
-  BalanceChange before, after;    // without and with what is added now
+  CountersChange before, after;   // without and with what is added now
 };
 
-// The balance whose limits bind an owner; null: there is none, or owners are not wholly counted yet.
-const Balance* binding(const Account& account, const OwnerKey& owner) {
-  const OwnerBooks* const owners = account.reserved.owners.get();
+// The counter whose limits bind an owner; null: there is none, or owners are not wholly counted yet.
+const Counters* binding(const Account& account, const OwnerKey& owner) {
+  const OwnerCounters* const owners = account.reserved.owners.get();
   if (owners == nullptr || !owners->exact()) return nullptr;
-  const auto it = owners->balances.find(owner);
-  return it != owners->balances.end() ? &it->second : nullptr;
+  const auto it = owners->by_owner.find(owner);
+  return it != owners->by_owner.end() ? &it->second : nullptr;
 }
 
 class Nets {
  public:
-  void add(const Charge& charge, bool held_before) {
-    for_each_charged(charge.payer, [&](const AccountRef& account, UsageClass of) {
-      const BalanceChange change = change_of(charge.delta, of, account->reserved.excluded());
-      add_one(account.get(), std::nullopt, change, held_before);
-      if (!account->reserved.counts_owner_of(charge.payer.file)) return;
-      add_one(account.get(), charge.payer.owner.user(), change, held_before);
-      add_one(account.get(), charge.payer.owner.group(), change, held_before);
+  void add(const Charge& charge, bool reserved_before) {
+    for_each_charged(charge.target, [&](const AccountRef& account, UsageClass of) {
+      const CountersChange change = change_of(charge.delta, of, account->reserved.excluded());
+      add_one(account.get(), std::nullopt, change, reserved_before);
+      if (!account->reserved.counts_owner_of(charge.target.file)) return;
+      add_one(account.get(), charge.target.owner.user(), change, reserved_before);
+      add_one(account.get(), charge.target.owner.group(), change, reserved_before);
     });
   }
   const std::vector<Net>& all() const { return nets_; }
 
  private:
-  void add_one(Account* account, const std::optional<OwnerKey>& owner, const BalanceChange& change, bool held_before) {
+  void add_one(Account* account, const std::optional<OwnerKey>& owner, const CountersChange& change,
+               bool reserved_before) {
     auto net = std::ranges::find_if(nets_, [&](const Net& n) { return n.account == account && n.owner == owner; });
     if (net == nets_.end()) net = nets_.insert(nets_.end(), {account, owner, {}, {}});
     net->after = net->after + change;
-    if (held_before) net->before = net->before + change;
+    if (reserved_before) net->before = net->before + change;
   }
   std::vector<Net> nets_;
 };
 
-// What an operation holds of a balance that it changes by `net`: the larger of what is true with it and without it.
-Usage held_of(const Usage& net) {
+// What an operation holds of a counter that it changes by `net`: the larger of what is true with it and without it.
+Usage reserved_of(const Usage& net) {
   return {std::max<ByteCount>(net.bytes, 0), std::max<std::int64_t>(net.files, 0),
           std::max<std::int64_t>(net.directories, 0)};
 }
-BalanceChange held_of(const BalanceChange& net) {
-  BalanceChange held{held_of(net.all), net.by_class, held_of(net.counted)};
-  for (Usage& amount : held.by_class.amounts) amount = held_of(amount);
+CountersChange reserved_of(const CountersChange& net) {
+  CountersChange held{reserved_of(net.all), net.by_class, reserved_of(net.counted)};
+  for (Usage& amount : held.by_class.amounts) amount = reserved_of(amount);
   return held;
 }
 
 template <class Changed>
-void add_net(const Net& net, const BalanceChange& change, Clock clock, Changed changed) {
+void add_net(const Net& net, const CountersChange& change, Clock clock, Changed changed) {
   if (!is_zero(change)) net.account->reserved.add(net.owner, change, clock, changed);
 }
 
@@ -103,23 +104,24 @@ void tighten(TightestQuota& have, const std::optional<std::uint64_t>& hard, cons
 AccountRef beyond(const AccountRef& account, UsageClass made) {
   const AccountRef* found = &account;
   for (const AccountRef* at = &account; *at != nullptr; at = &(*at)->parent) {
-    if ((*at)->makes == made) found = &(*at)->parent;
+    if ((*at)->child_class == made) found = &(*at)->parent;
   }
   return *found;
 }
 
-void take_step(const CountStep& step, Books Account::* side) {
+void take_step(const CountStep& step, AccountCounters Account::* side) {
+  STOA_ASSERT(step.files->below <= step.after.below && step.after.below <= step.after.from);
   for (const AccountRef& account : step.joining) {
-    OwnerBooks* const owners = ((*account).*side).owners.get();
+    OwnerCounters* const owners = ((*account).*side).owners.get();
     if (owners != nullptr && !owners->exact()) owners->counted = step.files;
   }
-  for (const auto& [payer, delta] : step.found) {
-    for_each_charged(payer, [&](const AccountRef& account, UsageClass of) {
-      Books& books = (*account).*side;
-      if (books.owners == nullptr || books.owners->counted != step.files) return;
-      const BalanceChange change = change_of(delta, of, books.excluded());
-      for (const OwnerKey& owner : {payer.owner.user(), payer.owner.group()})
-        books.add(owner, change, nullptr, [](const OwnerKey*, const Balance&, bool) {});
+  for (const auto& [target, delta] : step.found) {
+    for_each_charged(target, [&](const AccountRef& account, UsageClass of) {
+      AccountCounters& counters = (*account).*side;
+      if (counters.owners == nullptr || counters.owners->counted != step.files) return;
+      const CountersChange change = change_of(delta, of, counters.excluded());
+      for (const OwnerKey& owner : {target.owner.user(), target.owner.group()})
+        counters.add(owner, change, nullptr, [](const OwnerKey*, const Counters&, bool) {});
     });
   }
   *step.files = step.after;
@@ -134,30 +136,30 @@ Ledger::Ledger(MetricRegistry& metrics, Clock clock, KvStore* store)
       store_(store) {}
 
 auto Ledger::notices_of(const Account& account) {
-  return [this, &account](const OwnerKey* owner, const Balance& balance, bool clock) {
+  return [this, &account](const OwnerKey* owner, const Counters& counter, bool clock) {
     if (!clock) return;
-    if (balance.since != SoftExcess{}) soft_passed_.add();
+    if (counter.since != SoftExcess{}) soft_passed_.add();
     if (notices_.size() == kNoticesMax) return;
     notices_.push_back({account.dir, owner != nullptr ? owner->of : QuotaOf::kDirectory,
-                        owner != nullptr ? owner->id : 0, balance.counted(), balance.limits, balance.since});
+                        owner != nullptr ? owner->id : 0, counter.counted(), counter.limits, counter.since});
   };
 }
 
-void Ledger::add(const Payer& payer, const Usage& delta) {
-  for_each_charged(payer, [&](const AccountRef& account, UsageClass of) {
-    Books& books = account->reserved;
-    books.charge(payer.owner, payer.file, change_of(delta, of, books.excluded()), clock_, notices_of(*account));
+void Ledger::add(const ChargeTarget& target, const Usage& delta) {
+  for_each_charged(target, [&](const AccountRef& account, UsageClass of) {
+    AccountCounters& counters = account->reserved;
+    counters.charge(target.owner, target.file, change_of(delta, of, counters.excluded()), clock_, notices_of(*account));
   });
 }
 
-Status Ledger::admit(const Payer& payer, const Usage& delta) const {
-  UsageClass of = payer.of;
-  for (const Account* a = payer.account.get(); a != nullptr; a = a->parent.get()) {
+Status Ledger::admit(const ChargeTarget& target, const Usage& delta) const {
+  UsageClass of = target.of;
+  for (const Account* a = target.account.get(); a != nullptr; a = a->parent.get()) {
     of = class_in(*a, of);
     if (a->reserved.excluded().has(of)) continue;
     STOA_CHECK_OK(a->reserved.total.admit(delta, clock_));
-    for (const OwnerKey& owner : {payer.owner.user(), payer.owner.group()}) {
-      if (const Balance* const balance = binding(*a, owner)) STOA_CHECK_OK(balance->admit(delta, clock_));
+    for (const OwnerKey& owner : {target.owner.user(), target.owner.group()}) {
+      if (const Counters* const counter = binding(*a, owner)) STOA_CHECK_OK(counter->admit(delta, clock_));
     }
   }
   return {};
@@ -170,28 +172,28 @@ Status Ledger::admit_to_store(const Usage& growth) const {
   return fail(Errc::kNoSpace, "the disk of the metadata is full");
 }
 
-Status Ledger::reserve(const Payer& payer, const Usage& delta) {
+Status Ledger::reserve(const ChargeTarget& target, const Usage& delta) {
   STOA_CHECK_OK(admit_to_store(delta));
   const std::lock_guard lock(mutex_);
-  if (const Status room = admit(payer, delta); !room) {
+  if (const Status room = admit(target, delta); !room) {
     refused_.add();
     return room;
   }
-  add(payer, delta);
+  add(target, delta);
   return {};
 }
 
-Status Ledger::check(const Payer& payer, const Usage& delta) const {
+Status Ledger::check(const ChargeTarget& target, const Usage& delta) const {
   const std::lock_guard lock(mutex_);
-  return admit(payer, delta);
+  return admit(target, delta);
 }
 
-void Ledger::give_back(const Payer& payer, const Usage& delta) {
+void Ledger::give_back(const ChargeTarget& target, const Usage& delta) {
   const std::lock_guard lock(mutex_);
-  add(payer, -delta);
+  add(target, -delta);
 }
 
-Status Ledger::hold(HeldCharges& held, std::initializer_list<Charge> more) {
+Status Ledger::reserve(Reservations& held, std::initializer_list<Charge> more) {
   std::vector<Charge>& charges = held.charges_;
   const auto all = [&](bool (*test)(const Usage&)) {
     return std::ranges::all_of(charges, test, &Charge::delta) && std::ranges::all_of(more, test, &Charge::delta);
@@ -202,7 +204,7 @@ Status Ledger::hold(HeldCharges& held, std::initializer_list<Charge> more) {
     return {};
   }
   if (more.size() == 1 && all(grows)) {
-    STOA_CHECK_OK(reserve(more.begin()->payer, more.begin()->delta));
+    STOA_CHECK_OK(reserve(more.begin()->target, more.begin()->delta));
     charges.insert(charges.end(), more);
     return {};
   }
@@ -211,65 +213,65 @@ Status Ledger::hold(HeldCharges& held, std::initializer_list<Charge> more) {
   for (const Charge& charge : charges) nets.add(charge, true);
   for (const Charge& charge : more) nets.add(charge, false);
   for (const Net& net : nets.all()) {
-    const Balance* const balance = net.owner ? binding(*net.account, *net.owner) : &net.account->reserved.total;
-    if (balance == nullptr) continue;
+    const Counters* const counter = net.owner ? binding(*net.account, *net.owner) : &net.account->reserved.total;
+    if (counter == nullptr) continue;
     // All that the volume holds is counted at its root.
     if (net.account->parent == nullptr && !net.owner)
-      STOA_CHECK_OK(admit_to_store(held_of(net.after.all) + -held_of(net.before.all)));
-    const Usage growth = held_of(net.after.counted) + -held_of(net.before.counted);
-    if (const Status room = balance->admit(growth, clock_); !room) {
+      STOA_CHECK_OK(admit_to_store(reserved_of(net.after.all) + -reserved_of(net.before.all)));
+    const Usage growth = reserved_of(net.after.counted) + -reserved_of(net.before.counted);
+    if (const Status room = counter->admit(growth, clock_); !room) {
       refused_.add();
       return room;
     }
   }
   for (const Net& net : nets.all()) {
-    add_net(net, held_of(net.after) + -held_of(net.before), clock_, notices_of(*net.account));
+    add_net(net, reserved_of(net.after) + -reserved_of(net.before), clock_, notices_of(*net.account));
   }
   charges.insert(charges.end(), more);
   return {};
 }
 
-void Ledger::keep(HeldCharges& held) {
+void Ledger::confirm(Reservations& held) {
   const std::vector<Charge> charges = std::exchange(held.charges_, {});
   if (std::ranges::all_of(charges, grows, &Charge::delta)) return;
   const std::lock_guard lock(mutex_);
   if (std::ranges::all_of(charges, shrinks, &Charge::delta)) {
-    for (const Charge& charge : charges) add(charge.payer, charge.delta);
+    for (const Charge& charge : charges) add(charge.target, charge.delta);
     return;
   }
   Nets nets;
   for (const Charge& charge : charges) nets.add(charge, true);
   for (const Net& net : nets.all()) {
-    add_net(net, net.after + -held_of(net.after), clock_, notices_of(*net.account));
+    add_net(net, net.after + -reserved_of(net.after), clock_, notices_of(*net.account));
   }
 }
 
-void Ledger::drop(HeldCharges& held) {
+void Ledger::cancel(Reservations& held) {
   const std::vector<Charge> charges = std::exchange(held.charges_, {});
   if (std::ranges::all_of(charges, shrinks, &Charge::delta)) return;
   const std::lock_guard lock(mutex_);
   Nets nets;
   for (const Charge& charge : charges) nets.add(charge, true);
   for (const Net& net : nets.all()) {
-    add_net(net, -held_of(net.after), clock_, notices_of(*net.account));
+    add_net(net, -reserved_of(net.after), clock_, notices_of(*net.account));
   }
 }
 
 UsageRecord Ledger::read(const AccountRef& account) const {
   const std::lock_guard lock(mutex_);
-  const Books& books = account->reserved;
-  return {.usage = books.total.used,
-          .limits = books.total.limits,
-          .since = books.total.since,
-          .child_limits = books.for_children(),
-          .owners = books.owners_counted(),
-          .by_class = books.total.by_class()};
+  const AccountCounters& counters = account->reserved;
+  return {.usage = counters.total.used,
+          .limits = counters.total.limits,
+          .since = counters.total.since,
+          .child_limits = counters.for_children(),
+          .owners = counters.owners_counted(),
+          .by_class = counters.total.by_class()};
 }
 
 std::optional<UsageRecord> Ledger::read(const AccountRef& account, const OwnerKey& owner) const {
   const std::lock_guard lock(mutex_);
   if (account->reserved.owners == nullptr) return std::nullopt;
-  const OwnerBalances& all = account->reserved.owners->balances;
+  const CountersByOwner& all = account->reserved.owners->by_owner;
   const auto it = all.find(owner);
   return it != all.end() ? it->second.record() : UsageRecord{};
 }
@@ -280,7 +282,7 @@ std::vector<std::pair<OwnerKey, UsageRecord>> Ledger::owners(const AccountRef& a
   std::vector<std::pair<OwnerKey, UsageRecord>> found;
   const std::lock_guard lock(mutex_);
   if (account->reserved.owners == nullptr) return found;
-  const OwnerBalances& all = account->reserved.owners->balances;
+  const CountersByOwner& all = account->reserved.owners->by_owner;
   for (auto it = after ? all.upper_bound(*after) : all.begin(); it != all.end() && found.size() < limit; ++it) {
     found.emplace_back(it->first, it->second.record());
   }
@@ -310,7 +312,7 @@ bool Ledger::counts_with(const AccountRef& account, const std::shared_ptr<Counte
 
 std::optional<std::uint64_t> Ledger::looked_at(const AccountRef& account) const {
   const std::lock_guard lock(mutex_);
-  const OwnerBooks* const owners = account->reserved.owners.get();
+  const OwnerCounters* const owners = account->reserved.owners.get();
   if (owners == nullptr || owners->exact()) return std::nullopt;
   return owners->counted->looked_at;
 }
@@ -324,17 +326,17 @@ Ledger::Tightest Ledger::tightest(const AccountRef& account, std::optional<std::
     result.bytes.used = bytes_of(account->reserved.total.used);
     result.files.used = files_of(account->reserved.total.used);
   }
-  const auto look_at = [&](const Balance& balance) {
-    const QuotaLimits& limits = balance.limits;
+  const auto look_at = [&](const Counters& counter) {
+    const QuotaLimits& limits = counter.limits;
     const auto ends = [&](const Timestamp& since) { return is_over(since) ? grace_end(since, limits) : Timestamp{}; };
-    const Usage counted = balance.counted();
-    tighten(result.bytes, limits.bytes, limits.soft_bytes, bytes_of(counted), ends(balance.since.bytes), now);
-    tighten(result.files, limits.files, limits.soft_files, files_of(counted), ends(balance.since.files), now);
+    const Usage counted = counter.counted();
+    tighten(result.bytes, limits.bytes, limits.soft_bytes, bytes_of(counted), ends(counter.since.bytes), now);
+    tighten(result.files, limits.files, limits.soft_files, files_of(counted), ends(counter.since.files), now);
   };
   for (const Account* a = account.get(); a != nullptr; a = a->parent.get()) {
     look_at(a->reserved.total);
     const auto look_at_owner = [&](const OwnerKey& owner) {
-      if (const Balance* const balance = binding(*a, owner)) look_at(*balance);
+      if (const Counters* const counter = binding(*a, owner)) look_at(*counter);
     };
     if (uid) look_at_owner({QuotaOf::kUser, *uid});
     if (gid) look_at_owner({QuotaOf::kGroup, *gid});

@@ -1,6 +1,6 @@
 // Exact recursive usage and its limits. Each directory has an account; an operation charges the accounts of its whole
 // ancestor chain before it writes anything, and a limit anywhere on the chain refuses it and leaves no trace. A
-// directory may also keep a balance for each user and group that owns something below it: then every charge counts
+// directory may also keep a counter for each user and group that owns something below it: then every charge counts
 // there, too. Where that begins with a full directory, the files that were there are counted one after the other
 // (CountStep), and until that is done, only charges of those that are counted count for owners, and their limits do not
 // bind.
@@ -15,10 +15,11 @@
 // (core/links/drop_link.h); so does a file that is open and loses its last name (core/links/orphan.h). Limits never see
 // a byte that they did not agree to, and a removal never fails for want of room.
 //
-// Every balance knows how much of it is recycled, how much has no name any more, and how much is of multipart uploads,
+// Every counter knows how much of it is recycled, how much has no name any more, and how much is of multipart uploads,
 // and a directory may leave such classes out of what its limits see (QuotaLimits::excluded). Which class a charge is
-// of, the payer says; above a recycle bin all is recycled, and above the directory of an upload all is the upload's. An
-// operation holds of each of these sums by itself, so that all of them are exact when it is kept or dropped.
+// of, the charge target says; above a recycle bin all is recycled, and above the directory of an upload all is the
+// upload's. An operation holds of each of these sums by itself, so that all of them are exact when it is kept or
+// dropped.
 #pragma once
 
 #include <mutex>
@@ -42,13 +43,13 @@ struct SoftNotice {
   SoftExcess since;
 };
 
-// What an operation holds. It ends with keep() or drop() of the ledger.
-class HeldCharges {
+// What an operation holds. It ends with confirm() or cancel() of the ledger.
+class Reservations {
  public:
-  HeldCharges() = default;
-  ~HeldCharges() { STOA_ASSERT(charges_.empty()); }
-  HeldCharges(HeldCharges&&) = default;
-  HeldCharges& operator=(HeldCharges&& other) {
+  Reservations() = default;
+  ~Reservations() { STOA_ASSERT(charges_.empty()); }
+  Reservations(Reservations&&) = default;
+  Reservations& operator=(Reservations&& other) {
     charges_.swap(other.charges_);
     STOA_ASSERT(other.charges_.empty());
     return *this;
@@ -68,20 +69,20 @@ class Ledger {
   // whatever quotas say; null: it has always.
   explicit Ledger(MetricRegistry& metrics, Clock clock = wall_now, KvStore* store = nullptr);
 
-  // Adds `delta` to the chain of the payer. Growth beyond a limit: kQuota; without room for any: kNoSpace; and nothing
-  // was added. Shrinking always succeeds, also above a limit that was lowered.
-  Status reserve(const Payer& payer, const Usage& delta);
+  // Adds `delta` to the chain of the charge target. Growth beyond a limit: kQuota; without room for any: kNoSpace; and
+  // nothing was added. Shrinking always succeeds, also above a limit that was lowered.
+  Status reserve(const ChargeTarget& target, const Usage& delta);
   // Whether reserve() would have said yes: changes nothing.
-  Status check(const Payer& payer, const Usage& delta) const;
+  Status check(const ChargeTarget& target, const Usage& delta) const;
   // Takes back what reserve() added, without looking at limits.
-  void give_back(const Payer& payer, const Usage& delta);
+  void give_back(const ChargeTarget& target, const Usage& delta);
 
   // The same for an operation that may yet be dropped: adds `more` to what it holds, as one step. Only what all of
-  // it together adds to a balance counts, so what it releases makes room for what it brings, but for nobody else before
-  // keep(). Nobody else can thus fill room that drop() must take back. kQuota, kNoSpace: `held` is as before.
-  Status hold(HeldCharges& held, std::initializer_list<Charge> more);
-  void keep(HeldCharges& held);  // it is committed
-  void drop(HeldCharges& held);  // it has not happened
+  // it together adds to a counter counts, so what it releases makes room for what it brings, but for nobody else before
+  // confirm(). Nobody else can thus fill room that cancel() must take back. kQuota, kNoSpace: `held` is as before.
+  Status reserve(Reservations& held, std::initializer_list<Charge> more);
+  void confirm(Reservations& held);  // it is committed
+  void cancel(Reservations& held);   // it has not happened
 
   // What is known of a directory (usage, limits, limits of new children, whether owners are counted).
   UsageRecord read(const AccountRef& account) const;
@@ -97,13 +98,13 @@ class Ledger {
   // charge may be on its way that would count half.
   void apply(const AccountChange& change);
   void count(const CountStep& step);
-  // Whether the balances of its owners are those of `files` only, just now.
+  // Whether the counters of its owners are those of `files` only, just now.
   bool counts_with(const AccountRef& account, const std::shared_ptr<CountedFiles>& files) const;
   // How many files of the volume were looked at for the owners of this directory; absent: they are not being counted.
   std::optional<std::uint64_t> looked_at(const AccountRef& account) const;
 
   // The quota of the chain that leaves the least room, of bytes and of files and directories. An absent owner's
-  // balances do not count.
+  // counters do not count.
   struct Tightest {
     TightestQuota bytes, files;
   };
@@ -116,8 +117,8 @@ class Ledger {
   std::vector<SoftNotice> take_notices();
 
  private:
-  void add(const Payer& payer, const Usage& delta);
-  Status admit(const Payer& payer, const Usage& delta) const;
+  void add(const ChargeTarget& target, const Usage& delta);
+  Status admit(const ChargeTarget& target, const Usage& delta) const;
   Status admit_to_store(const Usage& growth) const;
   // What is done with a soft limit of the account that was passed, or is kept again.
   auto notices_of(const Account& account);

@@ -17,7 +17,7 @@ std::int64_t get_amount(Decoder& in) {
 
 UsageClass get_class(Decoder& in, bool& sound) {
   const auto of = in.get<UsageClass>();
-  sound = sound && of <= kClassesApart.back();
+  sound = sound && of <= kClassesButLive.back();
   return of;
 }
 
@@ -38,7 +38,7 @@ std::string UsageLog::encode() const {
     put_amount(out, delta.directories);
   }
   out.put_varint(gone_.size());
-  for (const auto& [dir, gone] : gone_) out.put(dir).put(gone.parent).put(gone.makes);
+  for (const auto& [dir, gone] : gone_) out.put(dir).put(gone.parent).put(gone.child_class);
   return seal(kLogVersion, kLogVersion, out.bytes());
 }
 
@@ -63,7 +63,7 @@ Status UsageLog::add(std::string_view record) {
     const auto dir = in.get<FileId>();
     Gone gone;
     gone.parent = in.get<FileId>();
-    gone.makes = get_class(in, sound);
+    gone.child_class = get_class(in, sound);
     if (in.ok()) add_gone(dir, gone);
   }
   if (opened.version == 0 || !in.ok() || !sound) return fail(Errc::kCorrupt, "the log of usage");

@@ -11,7 +11,7 @@
 #include <tuple>
 #include <vector>
 
-#include "core/usage/books.h"
+#include "core/usage/account_counters.h"
 
 namespace stoa::core {
 
@@ -28,7 +28,7 @@ class UsageLog {
   // A directory that is gone, and what it handed on to its parent what it was charged as.
   struct Gone {
     FileId parent = kNoFile;
-    UsageClass makes = UsageClass::kLive;
+    UsageClass child_class = UsageClass::kLive;
   };
 
   void add(const Payee& payee, const Usage& delta);

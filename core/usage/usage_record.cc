@@ -61,18 +61,18 @@ Usage get_usage(Decoder& in) {
 // One bit for each class that there is something of, and the amounts in the order of the classes.
 void put_classes(Encoder& out, const UsageByClass& by_class) {
   std::uint8_t which = 0;
-  for (const UsageClass of : kClassesApart) {
+  for (const UsageClass of : kClassesButLive) {
     if (!is_zero(by_class[of])) which |= ExcludedClasses{of}.bits();
   }
   out.put(which);
-  for (const UsageClass of : kClassesApart) {
+  for (const UsageClass of : kClassesButLive) {
     if (!is_zero(by_class[of])) put_usage(out, by_class[of]);
   }
 }
 
 void get_classes(Decoder& in, UsageByClass& by_class) {
   const auto which = ExcludedClasses::from_bits(in.get<std::uint8_t>());
-  for (const UsageClass of : kClassesApart) {
+  for (const UsageClass of : kClassesButLive) {
     if (which.has(of)) by_class[of] = get_usage(in);
   }
 }
@@ -85,13 +85,14 @@ std::string UsageRecord::encode() const {
   put_classes(out, by_class);
   const bool has_limits = limits.says_anything(), has_child_limits = child_limits.says_anything();
   out.put(static_cast<std::uint16_t>((has_limits ? kHasLimits : 0) | (has_child_limits ? kHasChildLimits : 0) |
-                                     (since != SoftExcess{} ? kHasSince : 0) | (heir != kNoFile ? kHasHeir : 0) |
-                                     (upload ? kWasUpload : 0) | (owners != OwnersCounted::kNo ? kCountsOwners : 0) |
+                                     (since != SoftExcess{} ? kHasSince : 0) |
+                                     (surviving_parent != kNoFile ? kHasHeir : 0) | (upload ? kWasUpload : 0) |
+                                     (owners != OwnersCounted::kNo ? kCountsOwners : 0) |
                                      (owners == OwnersCounted::kBeingCounted ? kOwnersBeingCounted : 0)));
   if (has_limits) put_limits(out, limits);
   if (has_child_limits) put_limits(out, child_limits);
   if (since != SoftExcess{}) out.put(since.bytes.ns).put(since.files.ns);
-  if (heir != kNoFile) out.put(heir);
+  if (surviving_parent != kNoFile) out.put(surviving_parent);
   out.put_varint(height);
   return seal(kVersion, kVersion, out.bytes());
 }
@@ -109,7 +110,7 @@ Result<UsageRecord> UsageRecord::decode(std::string_view value) {
     record.since.bytes.ns = in.get<std::int64_t>();
     record.since.files.ns = in.get<std::int64_t>();
   }
-  if ((which & kHasHeir) != 0) record.heir = in.get<FileId>();
+  if ((which & kHasHeir) != 0) record.surviving_parent = in.get<FileId>();
   record.upload = (which & kWasUpload) != 0;
   if ((which & kCountsOwners) != 0)
     record.owners = (which & kOwnersBeingCounted) != 0 ? OwnersCounted::kBeingCounted : OwnersCounted::kYes;
@@ -117,7 +118,7 @@ Result<UsageRecord> UsageRecord::decode(std::string_view value) {
   // What counts below zero would end in an assertion later.
   const Usage live = record.usage + -sum_of(record.by_class, kAllButLive);
   bool sound = in.ok() && !is_negative(live);
-  for (const UsageClass of : kClassesApart) sound = sound && !is_negative(record.by_class[of]);
+  for (const UsageClass of : kClassesButLive) sound = sound && !is_negative(record.by_class[of]);
   if (!sound) return fail(Errc::kCorrupt, "usage record");
   return record;
 }

@@ -23,7 +23,7 @@ inline bool is_negative(const Usage& a) {
   return a.bytes < 0 || a.files < 0 || a.directories < 0;
 }
 inline UsageByClass operator+(UsageByClass a, const UsageByClass& b) {
-  for (const UsageClass of : kClassesApart) a[of] = a[of] + b[of];
+  for (const UsageClass of : kClassesButLive) a[of] = a[of] + b[of];
   return a;
 }
 inline UsageByClass operator-(UsageByClass a) {
@@ -34,7 +34,7 @@ inline UsageByClass operator-(UsageByClass a) {
 // What of it is of these classes.
 inline Usage sum_of(const UsageByClass& by_class, const ExcludedClasses& classes) {
   Usage sum;
-  for (const UsageClass of : kClassesApart) {
+  for (const UsageClass of : kClassesButLive) {
     if (classes.has(of)) sum = sum + by_class[of];
   }
   return sum;
@@ -51,14 +51,15 @@ enum class OwnersCounted : std::uint8_t {
 struct UsageRecord {
   Usage usage;
   QuotaLimits limits;
-  FileId heir = kNoFile;  // not kNoFile: the directory is gone, this was its parent, and `usage` is still charged
+  FileId surviving_parent =
+      kNoFile;  // not kNoFile: the directory is gone, this was its parent, and `usage` is still charged
   SoftExcess since{};
   QuotaLimits child_limits{};
   OwnersCounted owners =
       OwnersCounted::kNo;  // else users and groups have records of their own, under the key of the directory
   UsageByClass by_class{};
   std::uint32_t height = 0;  // of a directory: how many lie in each other below it, at most
-  bool upload = false;       // with an heir: it was the directory of a multipart upload
+  bool upload = false;       // with an surviving parent: it was the directory of a multipart upload
 
   // What the limits of a directory that leaves these out are compared with.
   Usage counted(const ExcludedClasses& excluded) const { return usage + -sum_of(by_class, excluded); }

@@ -405,7 +405,8 @@ class Checker {
   Status read_ended_accounts() {
     return each(Family::kUsage, [&](std::string_view key, std::string_view value) -> Status {
       const auto record = UsageRecord::decode(value);
-      if (record && record->heir != kNoFile) ended_[keys::id_of(key)] = {record->heir, record->upload};
+      if (record && record->surviving_parent != kNoFile)
+        ended_[keys::id_of(key)] = {record->surviving_parent, record->upload};
       if (record && record->owners == OwnersCounted::kYes) by_owner_[keys::id_of(key)];
       if (record && record->owners == OwnersCounted::kBeingCounted) being_counted_.insert(keys::id_of(key));
       return {};
@@ -494,7 +495,7 @@ class Checker {
       return {};
     }
     // Every file is charged to its home directory and all above it; children have no order, so climb from each.
-    std::unordered_map<FileId, BalanceChange> counted;
+    std::unordered_map<FileId, CountersChange> counted;
     for (const auto& [id, file] : files_) {
       if (is_root(id) || file.has(kIsBin) || is_user_bin(file))
         continue;  // bins and their users' bins count as nothing
@@ -510,7 +511,7 @@ class Checker {
         }
         if (is_bin(at)) of = UsageClass::kRecycled;
         if (is_upload(at)) of = UsageClass::kMultipart;
-        const BalanceChange change = change_of(delta, of, {});
+        const CountersChange change = change_of(delta, of, {});
         counted[at] = counted[at] + change;
         if (const auto owners = by_owner_.find(at); owners != by_owner_.end()) {
           for (const OwnerKey& owner : {file.owner.user(), file.owner.group()}) {
@@ -519,7 +520,9 @@ class Checker {
         }
         const auto dir = files_.find(at);
         const auto ended = ended_.find(at);
-        at = dir != files_.end() ? payer_above(dir->second) : ended != ended_.end() ? ended->second.heir : kNoFile;
+        at = dir != files_.end()     ? payer_above(dir->second)
+             : ended != ended_.end() ? ended->second.surviving_parent
+                                     : kNoFile;
       }
     }
     STOA_CHECK_OK(take_off_logged(counted));
@@ -554,7 +557,7 @@ class Checker {
   }
 
   // What the usage log has is not in the records (core/usage/usage_log.h), but in those of directories that are gone.
-  Status take_off_logged(std::unordered_map<FileId, BalanceChange>& counted) {
+  Status take_off_logged(std::unordered_map<FileId, CountersChange>& counted) {
     UsageLog log;
     STOA_CHECK_OK(
         each_of(Family::kState, keys::kUsageLogPrefix, [&](std::string_view, std::string_view value) -> Status {
@@ -568,13 +571,15 @@ class Checker {
         const auto gone = log.gone().find(at);
         const auto ended = ended_.find(at);
         if (dir == files_.end()) {
-          if (gone != log.gone().end() && gone->second.makes != UsageClass::kLive) of = gone->second.makes;
-          at = gone != log.gone().end() ? gone->second.parent : ended != ended_.end() ? ended->second.heir : kNoFile;
+          if (gone != log.gone().end() && gone->second.child_class != UsageClass::kLive) of = gone->second.child_class;
+          at = gone != log.gone().end() ? gone->second.parent
+               : ended != ended_.end()  ? ended->second.surviving_parent
+                                        : kNoFile;
           continue;
         }
         if (is_bin(at)) of = UsageClass::kRecycled;
         if (is_upload(at)) of = UsageClass::kMultipart;
-        const BalanceChange change = change_of(delta, of, {});
+        const CountersChange change = change_of(delta, of, {});
         counted[at] = counted[at] + -change;
         if (const auto owners = by_owner_.find(at); owners != by_owner_.end()) {
           for (const OwnerKey& owner : {payee.owner.user(), payee.owner.group()})
@@ -585,13 +590,13 @@ class Checker {
     }
     return {};
   }
-  void compare_balance(const std::string& of, const UsageRecord& have, const BalanceChange& found) {
+  void compare_balance(const std::string& of, const UsageRecord& have, const CountersChange& found) {
     const auto compare = [&](const char* what, const Usage& recorded, const Usage& counted) {
       if (recorded != counted) problem(of + what + ": recorded " + text(recorded) + ", counted " + text(counted));
     };
     compare("", have.usage, found.all);
-    constexpr std::array<const char*, kClassesApart.size()> kOfClasses{", recycled", ", without a name",
-                                                                       ", of multipart uploads"};
+    constexpr std::array<const char*, kClassesButLive.size()> kOfClasses{", recycled", ", without a name",
+                                                                         ", of multipart uploads"};
     for (std::size_t i = 0; i < kOfClasses.size(); ++i) {
       compare(kOfClasses[i], have.by_class.amounts[i], found.by_class.amounts[i]);
     }
@@ -741,12 +746,12 @@ class Checker {
   DamageMap damage_;
   std::map<FileId, File> files_;
   struct Ended {
-    FileId heir;  // the parent that it had
+    FileId surviving_parent;  // the parent that it had
     bool upload;
   };
   std::unordered_map<FileId, Ended> ended_;
-  std::map<FileId, std::map<OwnerKey, BalanceChange>> by_owner_;  // of directories that count owners: as found
-  std::set<FileId> being_counted_;                                // directories that will count owners
+  std::map<FileId, std::map<OwnerKey, CountersChange>> by_owner_;  // of directories that count owners: as found
+  std::set<FileId> being_counted_;                                 // directories that will count owners
   std::set<FileId> nameless_;
   std::map<FileId, FileId> recycle_roots_;
   std::set<FileId> with_acl_;

@@ -9,15 +9,15 @@ namespace {
 
 // To the account and all above it, on both sides, as a charge does. No soft limit is passed by it: a group in which one
 // is, settles.
-void charge(const Payer& payer, const Usage& delta, LaggingUsage& lagging) {
-  for_each_charged(payer, [&](const AccountRef& account, UsageClass of) {
+void charge(const ChargeTarget& target, const Usage& delta, LaggingUsage& lagging) {
+  for_each_charged(target, [&](const AccountRef& account, UsageClass of) {
     if (account->ended) return;
     lagging.accounts.push_back(account);
-    for (Books* books : {&account->reserved, &account->committed}) {
-      books->charge(payer.owner, payer.file, change_of(delta, of, books->excluded()), nullptr,
-                    [&](const OwnerKey* owner, const Balance&, bool) {
-                      if (owner != nullptr) lagging.owners.push_back({account.get(), *owner});
-                    });
+    for (AccountCounters* counters : {&account->reserved, &account->committed}) {
+      counters->charge(target.owner, target.file, change_of(delta, of, counters->excluded()), nullptr,
+                       [&](const OwnerKey* owner, const Counters&, bool) {
+                         if (owner != nullptr) lagging.owners.push_back({account.get(), *owner});
+                       });
     }
   });
 }
@@ -43,7 +43,7 @@ Status replay_usage(VolumeContext& volume) {
     FileId dir = payee.dir;
     UsageClass of = payee.of;
     for (auto gone = log.gone().find(dir); gone != log.gone().end(); gone = log.gone().find(dir)) {
-      if (gone->second.makes != UsageClass::kLive) of = gone->second.makes;
+      if (gone->second.child_class != UsageClass::kLive) of = gone->second.child_class;
       dir = gone->second.parent;
     }
     if (dir == kNoFile) continue;

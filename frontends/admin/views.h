@@ -32,10 +32,10 @@ Json view(const core::Usage& usage);
 // look at the disks: what is free changes from one look to the next.
 std::uint64_t available(const core::BlobStore::Space& disks, const core::StatfsReply& room);
 // The classes that a quota may count or not, as requests and replies name them.
-inline constexpr std::array<std::pair<std::string_view, core::UsageClass>, core::kClassesApart.size()> kUsageClassNames{
-    {{"recycled", core::UsageClass::kRecycled},
-     {"open_but_deleted", core::UsageClass::kOrphans},
-     {"multipart", core::UsageClass::kMultipart}}};
+inline constexpr std::array<std::pair<std::string_view, core::UsageClass>, core::kClassesButLive.size()>
+    kUsageClassNames{{{"recycled", core::UsageClass::kRecycled},
+                      {"open_but_deleted", core::UsageClass::kOrphans},
+                      {"multipart", core::UsageClass::kMultipart}}};
 Json view(const core::UsageByClass& by_class);
 Json view(const core::QuotaLimits& limits);  // without classes
 Json view(const core::SoftExcess& since);

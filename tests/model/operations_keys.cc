@@ -244,7 +244,7 @@ bool Driver::do_set_quota() {
   core::SetQuotaRequest request{.dir = id, .limits = {}};
   if (twin_.exists(id) && twin_.at(id).is_directory() && random_.percent(40)) {
     if (random_.percent(40)) {
-      for (const core::UsageClass of : core::kClassesApart) request.limits.excluded.set(of, random_.percent(60));
+      for (const core::UsageClass of : core::kClassesButLive) request.limits.excluded.set(of, random_.percent(60));
     }
     const core::Usage usage = twin_.usage_by_class(id).counted(request.limits.excluded);
     if (random_.percent(70)) request.limits.bytes = static_cast<std::uint64_t>(usage.bytes) + random_.below(60'000);

@@ -45,7 +45,7 @@ core::Usage own_usage(const TwinInode& inode) {
 
 core::Usage TwinUsage::counted(const core::ExcludedClasses& excluded) const {
   core::Usage rest = all;
-  for (const core::UsageClass of : core::kClassesApart) {
+  for (const core::UsageClass of : core::kClassesButLive) {
     if (excluded.has(of)) rest = less(rest, by_class[of]);
   }
   return rest;

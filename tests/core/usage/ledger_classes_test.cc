@@ -22,19 +22,19 @@ constexpr ExcludedClasses kAllCounted{}, kNoRecycled{UsageClass::kRecycled}, kNo
 class LedgerClassesTest : public ::testing::Test {
  protected:
   LedgerClassesTest() { seconds_now = 1; }
-  static AccountRef child(const AccountRef& parent, UsageClass makes = UsageClass::kLive) {
+  static AccountRef child(const AccountRef& parent, UsageClass child_class = UsageClass::kLive) {
     auto account = std::make_shared<Account>();
     account->parent = parent;
-    account->makes = makes;
+    account->child_class = makes;
     return account;
   }
-  static Payer payer(const AccountRef& account, UsageClass of = UsageClass::kLive, Owner owner = {1, 50}) {
+  static ChargeTarget target(const AccountRef& account, UsageClass of = UsageClass::kLive, Owner owner = {1, 50}) {
     return {account, owner, FileId{100}, of};
   }
-  Status move(const Payer& from, const Payer& to, const Usage& usage) {
-    HeldCharges posted;
-    STOA_CHECK_OK(ledger.hold(posted, {{from, -usage}, {to, usage}}));
-    ledger.keep(posted);
+  Status move(const ChargeTarget& from, const ChargeTarget& to, const Usage& usage) {
+    Reservations posted;
+    STOA_CHECK_OK(ledger.reserve(posted, {{from, -usage}, {to, usage}}));
+    ledger.confirm(posted);
     return {};
   }
   void expect(const AccountRef& account, std::int64_t live, std::int64_t recycled, std::int64_t nameless) {
@@ -64,7 +64,7 @@ TEST_F(LedgerClassesTest, EveryWayOfAFileIsOfItsClass) {
       EXPECT_EQ(counted(team), live + (excluded.has(UsageClass::kRecycled) ? 0 : recycled) +
                                    (excluded.has(UsageClass::kOrphans) ? 0 : nameless));
     };
-    const Payer live = payer(dir), nameless = payer(dir, UsageClass::kOrphans), recycled = payer(user_bin);
+    const ChargeTarget live = target(dir), nameless = target(dir, UsageClass::kOrphans), recycled = target(user_bin);
     ASSERT_TRUE(ledger.reserve(live, {.bytes = 100}));
     check(100, 0, 0);
     EXPECT_EQ(ledger.reserve(live, {.bytes = 1}).error().code, Errc::kQuota);
@@ -98,12 +98,12 @@ TEST_F(LedgerClassesTest, EveryWayOfAFileIsOfItsClass) {
     ledger.give_back(live, ledger.read(dir).usage);
     check(0, 0, 0);
     for (const AccountRef& account : {root, team, dir, bin, user_bin})
-      EXPECT_EQ(account->reserved.total.apart, nullptr);
+      EXPECT_EQ(account->reserved.total.not_live, nullptr);
   }
 }
 
 TEST_F(LedgerClassesTest, PartsThatCountAreJoinedWithoutMoreRoom) {
-  const Payer parts = payer(upload), directory = payer(team, UsageClass::kMultipart);
+  const ChargeTarget parts = target(upload), directory = target(team, UsageClass::kMultipart);
   for (const ExcludedClasses& excluded : {kAllCounted, kNoMultipart, kNoRecycled, kOnlyLive}) {
     ledger.set_limits(team, {.bytes = 100, .files = 3, .excluded = excluded});
     ASSERT_TRUE(ledger.reserve(directory, {.directories = 1}));
@@ -114,46 +114,46 @@ TEST_F(LedgerClassesTest, PartsThatCountAreJoinedWithoutMoreRoom) {
     EXPECT_EQ(counted(team), excluded.has(UsageClass::kMultipart) ? 0 : 100);
     // What lives takes the room where they leave it.
     const std::int64_t live = excluded.has(UsageClass::kMultipart) ? 40 : 0;
-    ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = live}));
-    HeldCharges join;
-    ASSERT_TRUE(ledger.hold(join, {{parts, {.bytes = -100, .files = -2}}}));
-    ASSERT_TRUE(ledger.hold(join, {{directory, {.directories = -1}}}));
-    EXPECT_EQ(ledger.hold(join, {{payer(team), {.bytes = 100 - live + 1, .files = 1}}}).error().code, Errc::kQuota);
-    ASSERT_TRUE(ledger.hold(join, {{payer(team), {.bytes = 100 - live, .files = 1}}}));
+    ASSERT_TRUE(ledger.reserve(target(dir), {.bytes = live}));
+    Reservations join;
+    ASSERT_TRUE(ledger.reserve(join, {{parts, {.bytes = -100, .files = -2}}}));
+    ASSERT_TRUE(ledger.reserve(join, {{directory, {.directories = -1}}}));
+    EXPECT_EQ(ledger.reserve(join, {{target(team), {.bytes = 100 - live + 1, .files = 1}}}).error().code, Errc::kQuota);
+    ASSERT_TRUE(ledger.reserve(join, {{target(team), {.bytes = 100 - live, .files = 1}}}));
     EXPECT_EQ(counted(team), 100);
-    EXPECT_EQ(ledger.check(payer(dir), {.bytes = 1}).error().code, Errc::kQuota);
-    ledger.keep(join);
+    EXPECT_EQ(ledger.check(target(dir), {.bytes = 1}).error().code, Errc::kQuota);
+    ledger.confirm(join);
     expect(team, 100, 0, 0);
-    ledger.give_back(payer(team), {.bytes = 100 - live, .files = 1});
-    ledger.give_back(payer(dir), {.bytes = live});
-    for (const AccountRef& account : {root, team, upload}) EXPECT_EQ(account->reserved.total.apart, nullptr);
+    ledger.give_back(target(team), {.bytes = 100 - live, .files = 1});
+    ledger.give_back(target(dir), {.bytes = live});
+    for (const AccountRef& account : {root, team, upload}) EXPECT_EQ(account->reserved.total.not_live, nullptr);
   }
 }
 
 TEST_F(LedgerClassesTest, WhatADeleteFreesIsForNobodyBeforeItIsKept) {
   ledger.set_limits(team, {.bytes = 100, .excluded = kNoRecycled});
-  ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 100}));
+  ASSERT_TRUE(ledger.reserve(target(dir), {.bytes = 100}));
   for (const bool kept : {false, true}) {
-    HeldCharges posted;
-    ASSERT_TRUE(ledger.hold(posted, {{payer(dir), {.bytes = -40}}, {payer(user_bin), {.bytes = 40}}}));
+    Reservations posted;
+    ASSERT_TRUE(ledger.reserve(posted, {{target(dir), {.bytes = -40}}, {target(user_bin), {.bytes = 40}}}));
     EXPECT_EQ(counted(team), 100);
-    EXPECT_EQ(ledger.reserve(payer(dir), {.bytes = 1}).error().code, Errc::kQuota);
+    EXPECT_EQ(ledger.reserve(target(dir), {.bytes = 1}).error().code, Errc::kQuota);
     // Its own growth finds the room: a rename over a file that goes to the bin.
-    ASSERT_TRUE(ledger.hold(posted, {{payer(dir), {.bytes = 25}}}));
-    EXPECT_EQ(ledger.hold(posted, {{payer(dir), {.bytes = 16}}}).error().code, Errc::kQuota);
+    ASSERT_TRUE(ledger.reserve(posted, {{target(dir), {.bytes = 25}}}));
+    EXPECT_EQ(ledger.reserve(posted, {{target(dir), {.bytes = 16}}}).error().code, Errc::kQuota);
     EXPECT_EQ(counted(team), 100);
-    kept ? ledger.keep(posted) : ledger.drop(posted);
+    kept ? ledger.confirm(posted) : ledger.cancel(posted);
     kept ? expect(team, 85, 40, 0) : expect(team, 100, 0, 0);
     EXPECT_EQ(counted(team), kept ? 85 : 100);
   }
   // A restore holds what it needs from its beginning.
-  HeldCharges restore;
-  EXPECT_EQ(ledger.hold(restore, {{payer(user_bin), {.bytes = -16}}, {payer(dir), {.bytes = 16}}}).error().code,
+  Reservations restore;
+  EXPECT_EQ(ledger.reserve(restore, {{target(user_bin), {.bytes = -16}}, {target(dir), {.bytes = 16}}}).error().code,
             Errc::kQuota);
-  ASSERT_TRUE(ledger.hold(restore, {{payer(user_bin), {.bytes = -15}}, {payer(dir), {.bytes = 15}}}));
+  ASSERT_TRUE(ledger.reserve(restore, {{target(user_bin), {.bytes = -15}}, {target(dir), {.bytes = 15}}}));
   EXPECT_EQ(counted(team), 100);
-  EXPECT_EQ(ledger.reserve(payer(dir), {.bytes = 1}).error().code, Errc::kQuota);
-  ledger.drop(restore);
+  EXPECT_EQ(ledger.reserve(target(dir), {.bytes = 1}).error().code, Errc::kQuota);
+  ledger.cancel(restore);
   EXPECT_EQ(counted(team), 85);
   expect(team, 85, 40, 0);
 }
@@ -162,17 +162,17 @@ TEST_F(LedgerClassesTest, EachQuotaOfAChainCountsWhatItDeclares) {
   ledger.set_limits(root, {.bytes = 100});
   ledger.set_limits(team, {.bytes = 50, .excluded = kNoRecycled});
   ledger.set_limits(dir, {.bytes = 40, .excluded = kNoOrphans});
-  ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 40}));
-  ASSERT_TRUE(move(payer(dir), payer(user_bin), {.bytes = 40}));
-  ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 40}));
-  ASSERT_TRUE(move(payer(dir), payer(dir, UsageClass::kOrphans), {.bytes = 30}));
+  ASSERT_TRUE(ledger.reserve(target(dir), {.bytes = 40}));
+  ASSERT_TRUE(move(target(dir), target(user_bin), {.bytes = 40}));
+  ASSERT_TRUE(ledger.reserve(target(dir), {.bytes = 40}));
+  ASSERT_TRUE(move(target(dir), target(dir, UsageClass::kOrphans), {.bytes = 30}));
   // dir: 10 of 40; team: 40 of 50; root: 80 of 100.
   EXPECT_EQ(ledger.tightest(dir).bytes.room, 10u);
-  EXPECT_EQ(ledger.check(payer(dir), {.bytes = 11}).error().code, Errc::kQuota);
-  EXPECT_EQ(ledger.check(payer(dir, UsageClass::kOrphans), {.bytes = 11}).error().code, Errc::kQuota);
-  ASSERT_TRUE(ledger.reserve(payer(user_bin), {.bytes = 20}));
-  EXPECT_EQ(ledger.check(payer(user_bin), {.bytes = 1}).error().code, Errc::kQuota);  // root counts everything
-  ASSERT_TRUE(ledger.check(payer(dir), {.bytes = 0}));
+  EXPECT_EQ(ledger.check(target(dir), {.bytes = 11}).error().code, Errc::kQuota);
+  EXPECT_EQ(ledger.check(target(dir, UsageClass::kOrphans), {.bytes = 11}).error().code, Errc::kQuota);
+  ASSERT_TRUE(ledger.reserve(target(user_bin), {.bytes = 20}));
+  EXPECT_EQ(ledger.check(target(user_bin), {.bytes = 1}).error().code, Errc::kQuota);  // root counts everything
+  ASSERT_TRUE(ledger.check(target(dir), {.bytes = 0}));
 }
 
 TEST_F(LedgerClassesTest, UsersAndGroupsAreLimitedByWhatTheDirectoryDeclares) {
@@ -180,47 +180,47 @@ TEST_F(LedgerClassesTest, UsersAndGroupsAreLimitedByWhatTheDirectoryDeclares) {
   ledger.count_owners(team, OwnersCounted::kYes);
   ledger.set_limits(team, {.excluded = kNoRecycled});
   ledger.set_limits(team, ann, {.bytes = 100, .soft_bytes = 80});
-  ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 100}));
+  ASSERT_TRUE(ledger.reserve(target(dir), {.bytes = 100}));
   EXPECT_NE(ledger.read(team, ann)->since.bytes, Timestamp{});
-  ASSERT_TRUE(move(payer(dir), payer(user_bin), {.bytes = 60}));
+  ASSERT_TRUE(move(target(dir), target(user_bin), {.bytes = 60}));
   EXPECT_EQ(ledger.read(team, ann)->since.bytes, Timestamp{});
   EXPECT_EQ(ledger.read(team, ann)->usage.bytes, 100);
   EXPECT_EQ(ledger.read(team, staff)->by_class[UsageClass::kRecycled].bytes, 60);
-  ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 60}));
-  EXPECT_EQ(ledger.reserve(payer(dir), {.bytes = 1}).error().code, Errc::kQuota);
-  EXPECT_EQ(move(payer(user_bin), payer(dir), {.bytes = 1}).error().code, Errc::kQuota);
-  ledger.give_back(payer(dir), {.bytes = 60});
+  ASSERT_TRUE(ledger.reserve(target(dir), {.bytes = 60}));
+  EXPECT_EQ(ledger.reserve(target(dir), {.bytes = 1}).error().code, Errc::kQuota);
+  EXPECT_EQ(move(target(user_bin), target(dir), {.bytes = 1}).error().code, Errc::kQuota);
+  ledger.give_back(target(dir), {.bytes = 60});
   // All of it counts again: at once, with clocks and notices.
   (void)ledger.take_notices();
   seconds_now = 5;
   ledger.set_limits(team, {});
   EXPECT_EQ(ledger.read(team, ann)->since.bytes, Timestamp::from(5, 0));
   ASSERT_EQ(ledger.take_notices().size(), 1u);
-  EXPECT_EQ(ledger.reserve(payer(dir), {.bytes = 1}).error().code, Errc::kQuota);
+  EXPECT_EQ(ledger.reserve(target(dir), {.bytes = 1}).error().code, Errc::kQuota);
   ledger.set_limits(team, {.excluded = kOnlyLive});
   EXPECT_EQ(ledger.read(team, ann)->since.bytes, Timestamp{});
   const auto notices = ledger.take_notices();
   ASSERT_EQ(notices.size(), 1u);
   EXPECT_EQ(notices[0].used.bytes, 40);
   // A change of the class that nobody counts makes no owner of nothing.
-  ledger.give_back(payer(user_bin), {.bytes = 60});
-  ledger.give_back(payer(dir), {.bytes = 40});
+  ledger.give_back(target(user_bin), {.bytes = 60});
+  ledger.give_back(target(dir), {.bytes = 40});
   EXPECT_EQ(ledger.owners(team, {}, 10).size(), 1u);  // ann has limits
 }
 
 TEST_F(LedgerClassesTest, SoftLimitsSeeWhatIsCounted) {
   ledger.set_limits(team, {.soft_bytes = 50, .grace_s = 10, .excluded = kNoOrphans});
-  ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 60}));
+  ASSERT_TRUE(ledger.reserve(target(dir), {.bytes = 60}));
   EXPECT_EQ(ledger.read(team).since.bytes, test_clock());
-  ASSERT_TRUE(move(payer(dir), payer(dir, UsageClass::kOrphans), {.bytes = 20}));
+  ASSERT_TRUE(move(target(dir), target(dir, UsageClass::kOrphans), {.bytes = 20}));
   EXPECT_EQ(ledger.read(team).since, SoftExcess{});
   seconds_now = 3;
   ledger.set_limits(team, {.soft_bytes = 50, .grace_s = 10});
   EXPECT_EQ(ledger.read(team).since.bytes, test_clock());
   seconds_now = 13;
-  EXPECT_EQ(ledger.reserve(payer(dir), {.bytes = 1}).error().code, Errc::kQuota);
+  EXPECT_EQ(ledger.reserve(target(dir), {.bytes = 1}).error().code, Errc::kQuota);
   ledger.set_limits(team, {.soft_bytes = 50, .grace_s = 10, .excluded = kNoOrphans});
-  EXPECT_TRUE(ledger.reserve(payer(dir), {.bytes = 1}));
+  EXPECT_TRUE(ledger.reserve(target(dir), {.bytes = 1}));
   const auto notices = ledger.take_notices();
   ASSERT_EQ(notices.size(), 4u);
   EXPECT_EQ(notices[3].used.bytes, 40);
@@ -233,7 +233,7 @@ TEST_F(LedgerClassesTest, AllSumsAreExactWhateverIsKeptAndDropped) {
                    inner_upload = child(deep, UsageClass::kMultipart), inner_user_bin = child(inner_bin);
   const std::vector<AccountRef> accounts{root,      team,           dir,    bin,         user_bin, deep,
                                          inner_bin, inner_user_bin, upload, inner_upload};
-  const std::vector<AccountRef> payers{dir, user_bin, deep, inner_user_bin, upload, inner_upload};
+  const std::vector<AccountRef> targets{dir, user_bin, deep, inner_user_bin, upload, inner_upload};
   ledger.count_owners(team, OwnersCounted::kYes);
   ledger.set_limits(team, {.bytes = 2000, .files = 60, .excluded = kNoRecycled});
   ledger.set_limits(dir, {.bytes = 1500, .excluded = {UsageClass::kOrphans, UsageClass::kMultipart}});
@@ -242,14 +242,14 @@ TEST_F(LedgerClassesTest, AllSumsAreExactWhateverIsKeptAndDropped) {
   std::mt19937 random(7);
   const auto below = [&](std::size_t end) { return static_cast<std::size_t>(random() % end); };
   struct File {
-    Payer payer;
+    ChargeTarget target;
     Usage usage;
     bool busy = false;
   };
   struct Operation {
     std::size_t file;
-    HeldCharges posted;
-    Payer to;
+    Reservations posted;
+    ChargeTarget to;
     Usage usage;
   };
   std::vector<File> files;
@@ -259,11 +259,11 @@ TEST_F(LedgerClassesTest, AllSumsAreExactWhateverIsKeptAndDropped) {
     Operation& operation = under_way[at];
     File& file = files[operation.file];
     if (random() % 3 != 0) {
-      ledger.keep(operation.posted);
-      file.payer = operation.to;
+      ledger.confirm(operation.posted);
+      file.target = operation.to;
       file.usage = operation.usage;
     } else {
-      ledger.drop(operation.posted);
+      ledger.cancel(operation.posted);
     }
     file.busy = false;
     under_way.erase(under_way.begin() + static_cast<std::ptrdiff_t>(at));
@@ -271,11 +271,11 @@ TEST_F(LedgerClassesTest, AllSumsAreExactWhateverIsKeptAndDropped) {
   const auto any_payer = [&] {
     const auto of = random() % 3 == 0 ? UsageClass::kOrphans : UsageClass::kLive;
     const std::uint32_t uid = 1 + static_cast<std::uint32_t>(random() % 2);
-    return payer(payers[below(payers.size())], of, {uid, 50});
+    return target(targets[below(targets.size())], of, {uid, 50});
   };
   for (int i = 0; i < 20'000; ++i) {
     for (const auto& [account, limit] : {std::pair{team, 2000}, {dir, 1500}, {deep, 900}}) {
-      const Balance& total = account->reserved.total;
+      const Counters& total = account->reserved.total;
       ASSERT_LE(total.counted().bytes, limit);
     }
     ASSERT_LE(files_of(team->reserved.total.counted()), 60u);
@@ -291,11 +291,12 @@ TEST_F(LedgerClassesTest, AllSumsAreExactWhateverIsKeptAndDropped) {
     if (random() % 4 != 0) operation.usage = {.bytes = static_cast<std::int64_t>(random() % 150), .files = 1};
     const bool whole = random() % 2 == 0;
     const bool granted =
-        whole ? ledger.hold(operation.posted, {{file.payer, -file.usage}, {operation.to, operation.usage}}).has_value()
-              : ledger.hold(operation.posted, {{file.payer, -file.usage}}).has_value() &&
-                    ledger.hold(operation.posted, {{operation.to, operation.usage}}).has_value();
+        whole ? ledger.reserve(operation.posted, {{file.target, -file.usage}, {operation.to, operation.usage}})
+                    .has_value()
+              : ledger.reserve(operation.posted, {{file.target, -file.usage}}).has_value() &&
+                    ledger.reserve(operation.posted, {{operation.to, operation.usage}}).has_value();
     if (!granted) {
-      ledger.drop(operation.posted);
+      ledger.cancel(operation.posted);
       continue;
     }
     file.busy = true;
@@ -303,21 +304,21 @@ TEST_F(LedgerClassesTest, AllSumsAreExactWhateverIsKeptAndDropped) {
   }
   while (!under_way.empty()) end_one();
 
-  std::map<Account*, BalanceChange> all;
-  std::map<OwnerKey, BalanceChange> owners;
+  std::map<Account*, CountersChange> all;
+  std::map<OwnerKey, CountersChange> owners;
   for (const File& file : files) {
-    UsageClass of = file.payer.of;
-    for (Account* a = file.payer.account.get(); a != nullptr; a = a->parent.get()) {
+    UsageClass of = file.target.of;
+    for (Account* a = file.target.account.get(); a != nullptr; a = a->parent.get()) {
       of = class_in(*a, of);
-      const BalanceChange change = change_of(file.usage, of, a->reserved.excluded());
+      const CountersChange change = change_of(file.usage, of, a->reserved.excluded());
       all[a] = all[a] + change;
       if (a != team.get()) continue;
-      for (const OwnerKey& owner : {file.payer.owner.user(), file.payer.owner.group()})
+      for (const OwnerKey& owner : {file.target.owner.user(), file.target.owner.group()})
         owners[owner] = owners[owner] + change;
     }
   }
   for (const AccountRef& account : accounts) {
-    const BalanceChange right = all[account.get()];
+    const CountersChange right = all[account.get()];
     EXPECT_EQ(ledger.read(account).usage, right.all);
     EXPECT_EQ(ledger.read(account).by_class, right.by_class);
     EXPECT_EQ(account->reserved.total.counted(), right.counted);
@@ -325,8 +326,8 @@ TEST_F(LedgerClassesTest, AllSumsAreExactWhateverIsKeptAndDropped) {
   for (const auto& [owner, right] : owners) {
     EXPECT_EQ(ledger.read(team, owner)->usage, right.all);
     EXPECT_EQ(ledger.read(team, owner)->by_class, right.by_class);
-    const auto& balances = team->reserved.owners->balances;
-    if (const auto it = balances.find(owner); it != balances.end()) {
+    const auto& by_owner = team->reserved.owners->by_owner;
+    if (const auto it = by_owner.find(owner); it != by_owner.end()) {
       EXPECT_EQ(it->second.counted(), right.counted);
     }
   }
@@ -346,17 +347,17 @@ TEST_F(LedgerClassesTest, ConcurrentWritersAndDeletersNeverExceedWhatIsCountedBy
         switch ((i * 7 + t) % 4) {
           case 0:
           case 1:
-            if (ledger.reserve(payer(own), {.bytes = wanted})) mine += wanted;
+            if (ledger.reserve(target(own), {.bytes = wanted})) mine += wanted;
             break;
           case 2:
             if (mine >= wanted) {
-              EXPECT_TRUE(move(payer(own), payer(user_bin), {.bytes = wanted}));
+              EXPECT_TRUE(move(target(own), target(user_bin), {.bytes = wanted}));
               mine -= wanted;
               deleted += wanted;
             }
             break;
           default:
-            if (deleted >= wanted && move(payer(user_bin), payer(own), {.bytes = wanted})) {
+            if (deleted >= wanted && move(target(user_bin), target(own), {.bytes = wanted})) {
               mine += wanted;
               deleted -= wanted;
             }
@@ -370,8 +371,8 @@ TEST_F(LedgerClassesTest, ConcurrentWritersAndDeletersNeverExceedWhatIsCountedBy
   for (std::thread& thread : threads) thread.join();
   expect(team, live, recycled, 0);
   EXPECT_EQ(counted(team), live);
-  EXPECT_EQ(ledger.check(payer(team), {.bytes = kLimit - live + 1}).error().code, Errc::kQuota);
-  EXPECT_TRUE(ledger.check(payer(team), {.bytes = kLimit - live}));
+  EXPECT_EQ(ledger.check(target(team), {.bytes = kLimit - live + 1}).error().code, Errc::kQuota);
+  EXPECT_TRUE(ledger.check(target(team), {.bytes = kLimit - live}));
 }
 
 }  // namespace

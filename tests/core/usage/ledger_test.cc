@@ -21,13 +21,13 @@ class LedgerTest : public ::testing::Test {
     account->parent = parent;
     return account;
   }
-  static Payer payer(const AccountRef& account, Owner owner = {}, FileId file = FileId{100}) {
+  static ChargeTarget target(const AccountRef& account, Owner owner = {}, FileId file = FileId{100}) {
     return {account, owner, file};
   }
   Status move(const AccountRef& from, const AccountRef& to, const Usage& delta, Owner owner = {}) {
-    HeldCharges posted;
-    STOA_CHECK_OK(ledger.hold(posted, {{payer(from, owner), -delta}, {payer(to, owner), delta}}));
-    ledger.keep(posted);
+    Reservations posted;
+    STOA_CHECK_OK(ledger.reserve(posted, {{target(from, owner), -delta}, {target(to, owner), delta}}));
+    ledger.confirm(posted);
     return {};
   }
   ByteCount bytes(const AccountRef& account) { return ledger.read(account).usage.bytes; }
@@ -42,8 +42,8 @@ TEST_F(LedgerTest, ALimitAnywhereOnTheChainRefusesAndLeavesNoTrace) {
   const AccountRef mid = child(root);
   const AccountRef leaf = child(mid);
   ledger.set_limits(mid, {.bytes = 100});
-  EXPECT_TRUE(ledger.reserve(payer(leaf), {.bytes = 100}));
-  EXPECT_EQ(ledger.reserve(payer(leaf), {.bytes = 1}).error().code, Errc::kQuota);
+  EXPECT_TRUE(ledger.reserve(target(leaf), {.bytes = 100}));
+  EXPECT_EQ(ledger.reserve(target(leaf), {.bytes = 1}).error().code, Errc::kQuota);
   EXPECT_EQ(bytes(leaf), 100);
   EXPECT_EQ(bytes(root), 100);
 }
@@ -53,8 +53,8 @@ TEST_F(LedgerTest, AChainMayEndInADirectoryThatIsKeptElsewhere) {
   stand_in->dir = FileId{std::uint64_t{7} << 48 | 99};
   const AccountRef top = child(stand_in), other = child(stand_in);
   ledger.set_limits(stand_in, {.bytes = 10});
-  ASSERT_TRUE(ledger.reserve(payer(top), {.bytes = 8}));
-  EXPECT_EQ(ledger.reserve(payer(other), {.bytes = 3}).error().code, Errc::kQuota);
+  ASSERT_TRUE(ledger.reserve(target(top), {.bytes = 8}));
+  EXPECT_EQ(ledger.reserve(target(other), {.bytes = 3}).error().code, Errc::kQuota);
   ASSERT_TRUE(move(top, other, {.bytes = 8}));
   EXPECT_EQ(bytes(stand_in), 8);
   EXPECT_EQ(ledger.tightest(other).bytes.room, 2u);
@@ -68,8 +68,8 @@ TEST_F(LedgerTest, SizesOfSparseFilesAddUpBeyond64Bits) {
   const AccountRef root = child(nullptr);
   const AccountRef one = child(root);
   const AccountRef other = child(root);
-  for (int i = 0; i < 3; ++i) EXPECT_TRUE(ledger.reserve(payer(one), {.bytes = kLargest}));
-  EXPECT_TRUE(ledger.reserve(payer(other), {.bytes = 1}));
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(ledger.reserve(target(one), {.bytes = kLargest}));
+  EXPECT_TRUE(ledger.reserve(target(other), {.bytes = 1}));
   EXPECT_TRUE(bytes(root) == 3 * kLargest + 1);
   EXPECT_EQ(bytes_of(ledger.read(root).usage), std::numeric_limits<std::uint64_t>::max());
   EXPECT_TRUE(move(one, other, {.bytes = 2 * kLargest}));
@@ -77,26 +77,26 @@ TEST_F(LedgerTest, SizesOfSparseFilesAddUpBeyond64Bits) {
   EXPECT_TRUE(bytes(other) == 2 * kLargest + 1);
   // Even the largest limit is one.
   ledger.set_limits(one, {.bytes = std::numeric_limits<std::uint64_t>::max()});
-  EXPECT_TRUE(ledger.reserve(payer(one), {.bytes = kLargest + 1}));
-  EXPECT_EQ(ledger.reserve(payer(one), {.bytes = 1}).error().code, Errc::kQuota);
-  for (int i = 0; i < 2; ++i) ledger.give_back(payer(one), {.bytes = kLargest});
+  EXPECT_TRUE(ledger.reserve(target(one), {.bytes = kLargest + 1}));
+  EXPECT_EQ(ledger.reserve(target(one), {.bytes = 1}).error().code, Errc::kQuota);
+  for (int i = 0; i < 2; ++i) ledger.give_back(target(one), {.bytes = kLargest});
   EXPECT_EQ(bytes(one), 1);
 }
 
 TEST_F(LedgerTest, ShrinkingWorksAboveALoweredLimit) {
   const AccountRef dir = child(nullptr);
-  ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 100, .files = 5}));
+  ASSERT_TRUE(ledger.reserve(target(dir), {.bytes = 100, .files = 5}));
   ledger.set_limits(dir, {.bytes = 10, .files = 1});
-  EXPECT_TRUE(ledger.reserve(payer(dir), {.bytes = -50}));
-  EXPECT_EQ(ledger.reserve(payer(dir), {.files = 1}).error().code, Errc::kQuota);
-  EXPECT_TRUE(ledger.reserve(payer(dir), {.files = -1}));
+  EXPECT_TRUE(ledger.reserve(target(dir), {.bytes = -50}));
+  EXPECT_EQ(ledger.reserve(target(dir), {.files = 1}).error().code, Errc::kQuota);
+  EXPECT_TRUE(ledger.reserve(target(dir), {.files = -1}));
 }
 
 TEST_F(LedgerTest, MovingWithinOneQuotaIsNotRefusedByIt) {
   const AccountRef team = child(nullptr);
   const AccountRef a = child(team);
   const AccountRef b = child(team);
-  ASSERT_TRUE(ledger.reserve(payer(a), {.bytes = 100}));
+  ASSERT_TRUE(ledger.reserve(target(a), {.bytes = 100}));
   ledger.set_limits(team, {.bytes = 100});
   EXPECT_TRUE(move(a, b, {.bytes = 100}));
   EXPECT_EQ(bytes(a), 0);
@@ -113,8 +113,8 @@ TEST_F(LedgerTest, RoomIsThatOfTheTightestLimit) {
   EXPECT_FALSE(ledger.tightest(dir).bytes.limited());
   ledger.set_limits(root, {.bytes = 1000, .files = 3});
   ledger.set_limits(dir, {.bytes = 400});
-  ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 100, .files = 1}));
-  ASSERT_TRUE(ledger.reserve(payer(root), {.bytes = 700, .directories = 1}));
+  ASSERT_TRUE(ledger.reserve(target(dir), {.bytes = 100, .files = 1}));
+  ASSERT_TRUE(ledger.reserve(target(root), {.bytes = 700, .directories = 1}));
   const Ledger::Tightest tightest = ledger.tightest(dir);
   EXPECT_EQ(tightest.bytes.room, 200u);
   EXPECT_EQ(tightest.bytes.used, 800u);
@@ -132,15 +132,15 @@ TEST_F(LedgerTest, ConcurrentWritersNeverExceedTheLimitByAByte) {
     threads.emplace_back([&, dir = child(team), t] {
       for (int i = 0; i < 1000; ++i) {
         const std::int64_t wanted = 1 + (i + t) % 7;
-        if (ledger.reserve(payer(dir), {.bytes = wanted})) granted += wanted;
+        if (ledger.reserve(target(dir), {.bytes = wanted})) granted += wanted;
         EXPECT_LE(bytes(team), 10'000);
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(bytes(team), granted);
-  EXPECT_EQ(ledger.reserve(payer(team), {.bytes = 10'001 - granted}).error().code, Errc::kQuota);
-  EXPECT_TRUE(ledger.reserve(payer(team), {.bytes = 10'000 - granted}));
+  EXPECT_EQ(ledger.reserve(target(team), {.bytes = 10'001 - granted}).error().code, Errc::kQuota);
+  EXPECT_TRUE(ledger.reserve(target(team), {.bytes = 10'000 - granted}));
 }
 
 // --- operations that release and bring
@@ -148,45 +148,45 @@ TEST_F(LedgerTest, ConcurrentWritersNeverExceedTheLimitByAByte) {
 TEST_F(LedgerTest, WhatAnOperationReleasesIsForNobodyElseUntilItIsKept) {
   const AccountRef dir = child(nullptr);
   ledger.set_limits(dir, {.bytes = 100});
-  ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 100}));
-  HeldCharges replace;
-  ASSERT_TRUE(ledger.hold(replace, {{payer(dir), {.bytes = -60}}}));
-  EXPECT_EQ(ledger.reserve(payer(dir), {.bytes = 1}).error().code, Errc::kQuota);
+  ASSERT_TRUE(ledger.reserve(target(dir), {.bytes = 100}));
+  Reservations replace;
+  ASSERT_TRUE(ledger.reserve(replace, {{target(dir), {.bytes = -60}}}));
+  EXPECT_EQ(ledger.reserve(target(dir), {.bytes = 1}).error().code, Errc::kQuota);
   // Its own growth finds the room.
-  ASSERT_TRUE(ledger.hold(replace, {{payer(dir), {.bytes = 50}}}));
-  EXPECT_EQ(ledger.hold(replace, {{payer(dir), {.bytes = 11}}}).error().code, Errc::kQuota);
+  ASSERT_TRUE(ledger.reserve(replace, {{target(dir), {.bytes = 50}}}));
+  EXPECT_EQ(ledger.reserve(replace, {{target(dir), {.bytes = 11}}}).error().code, Errc::kQuota);
   EXPECT_EQ(bytes(dir), 100);
-  EXPECT_EQ(ledger.reserve(payer(dir), {.bytes = 1}).error().code, Errc::kQuota);
-  ledger.keep(replace);
+  EXPECT_EQ(ledger.reserve(target(dir), {.bytes = 1}).error().code, Errc::kQuota);
+  ledger.confirm(replace);
   EXPECT_EQ(bytes(dir), 90);
-  EXPECT_TRUE(ledger.reserve(payer(dir), {.bytes = 10}));
+  EXPECT_TRUE(ledger.reserve(target(dir), {.bytes = 10}));
 }
 
 TEST_F(LedgerTest, ADroppedOperationLeavesNoTrace) {
   const AccountRef root = child(nullptr);
   const AccountRef from = child(root);
   const AccountRef to = child(root);
-  ASSERT_TRUE(ledger.reserve(payer(from), {.bytes = 70, .files = 1}));
-  ASSERT_TRUE(ledger.reserve(payer(to), {.bytes = 30, .files = 1}));
+  ASSERT_TRUE(ledger.reserve(target(from), {.bytes = 70, .files = 1}));
+  ASSERT_TRUE(ledger.reserve(target(to), {.bytes = 30, .files = 1}));
   ledger.set_limits(from, {.bytes = 70});
-  HeldCharges rename;  // over a file of 30 bytes
-  ASSERT_TRUE(ledger.hold(rename, {{payer(to), {.bytes = -30, .files = -1}}}));
+  Reservations rename;  // over a file of 30 bytes
+  ASSERT_TRUE(ledger.reserve(rename, {{target(to), {.bytes = -30, .files = -1}}}));
   ASSERT_TRUE(
-      ledger.hold(rename, {{payer(from), {.bytes = -70, .files = -1}}, {payer(to), {.bytes = 70, .files = 1}}}));
+      ledger.reserve(rename, {{target(from), {.bytes = -70, .files = -1}}, {target(to), {.bytes = 70, .files = 1}}}));
   EXPECT_EQ(bytes(to), 70);
   EXPECT_EQ(bytes(from), 70);
   EXPECT_EQ(bytes(root), 100);
-  EXPECT_EQ(ledger.reserve(payer(from), {.bytes = 1}).error().code, Errc::kQuota);
-  ledger.drop(rename);
+  EXPECT_EQ(ledger.reserve(target(from), {.bytes = 1}).error().code, Errc::kQuota);
+  ledger.cancel(rename);
   EXPECT_EQ(bytes(to), 30);
   EXPECT_EQ(bytes(from), 70);
   EXPECT_EQ(bytes(root), 100);
   for (const Charge& charge :
-       {Charge{payer(to), {.bytes = -30, .files = -1}}, Charge{payer(from), {.bytes = -70, .files = -1}},
-        Charge{payer(to), {.bytes = 70, .files = 1}}}) {
-    ASSERT_TRUE(ledger.hold(rename, {charge}));
+       {Charge{target(to), {.bytes = -30, .files = -1}}, Charge{target(from), {.bytes = -70, .files = -1}},
+        Charge{target(to), {.bytes = 70, .files = 1}}}) {
+    ASSERT_TRUE(ledger.reserve(rename, {charge}));
   }
-  ledger.keep(rename);
+  ledger.confirm(rename);
   EXPECT_EQ(bytes(to), 70);
   EXPECT_EQ(bytes(from), 0);
   EXPECT_EQ(bytes(root), 70);
@@ -195,13 +195,13 @@ TEST_F(LedgerTest, ADroppedOperationLeavesNoTrace) {
 
 TEST_F(LedgerTest, WhatShrinksInAllIsNotRefusedAboveALoweredLimit) {
   const AccountRef dir = child(nullptr);
-  ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 100}));
+  ASSERT_TRUE(ledger.reserve(target(dir), {.bytes = 100}));
   ledger.set_limits(dir, {.bytes = 50});
-  HeldCharges replace;
-  ASSERT_TRUE(ledger.hold(replace, {{payer(dir), {.bytes = -30}}}));
-  EXPECT_TRUE(ledger.hold(replace, {{payer(dir), {.bytes = 30}}}));
-  EXPECT_EQ(ledger.hold(replace, {{payer(dir), {.bytes = 1}}}).error().code, Errc::kQuota);
-  ledger.drop(replace);
+  Reservations replace;
+  ASSERT_TRUE(ledger.reserve(replace, {{target(dir), {.bytes = -30}}}));
+  EXPECT_TRUE(ledger.reserve(replace, {{target(dir), {.bytes = 30}}}));
+  EXPECT_EQ(ledger.reserve(replace, {{target(dir), {.bytes = 1}}}).error().code, Errc::kQuota);
+  ledger.cancel(replace);
 }
 
 TEST_F(LedgerTest, DroppedOperationsOfManyThreadsNeverLetALimitBePassed) {
@@ -210,26 +210,26 @@ TEST_F(LedgerTest, DroppedOperationsOfManyThreadsNeverLetALimitBePassed) {
   const AccountRef b = child(team);
   ledger.set_limits(team, {.bytes = 1000});
   ledger.set_limits(a, {.bytes = 600});
-  ASSERT_TRUE(ledger.reserve(payer(a), {.bytes = 600}));
-  ASSERT_TRUE(ledger.reserve(payer(b), {.bytes = 400}));
+  ASSERT_TRUE(ledger.reserve(target(a), {.bytes = 600}));
+  ASSERT_TRUE(ledger.reserve(target(b), {.bytes = 400}));
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < 2000; ++i) {
-        HeldCharges posted;
+        Reservations posted;
         const std::int64_t size = 1 + (i + t) % 50;
         if (t % 2 == 0) {
-          const bool both =
-              ledger.hold(posted, {{payer(a), {.bytes = -size}}}) && ledger.hold(posted, {{payer(b), {.bytes = size}}});
-          i % 3 == 0 && both ? ledger.keep(posted) : ledger.drop(posted);
+          const bool both = ledger.reserve(posted, {{target(a), {.bytes = -size}}}) &&
+                            ledger.reserve(posted, {{target(b), {.bytes = size}}});
+          i % 3 == 0 && both ? ledger.confirm(posted) : ledger.cancel(posted);
           if (i % 3 == 0 && both) {
-            HeldCharges back;
-            while (!ledger.hold(back, {{payer(b), {.bytes = -size}}, {payer(a), {.bytes = size}}})) {
+            Reservations back;
+            while (!ledger.reserve(back, {{target(b), {.bytes = -size}}, {target(a), {.bytes = size}}})) {
             }
-            ledger.keep(back);
+            ledger.confirm(back);
           }
-        } else if (ledger.hold(posted, {{payer(a), {.bytes = size}}})) {
-          ledger.drop(posted);
+        } else if (ledger.reserve(posted, {{target(a), {.bytes = size}}})) {
+          ledger.cancel(posted);
         }
         EXPECT_LE(bytes(team), 1000);
         EXPECT_LE(bytes(a), 600);
@@ -247,40 +247,40 @@ TEST_F(LedgerTest, DroppedOperationsOfManyThreadsNeverLetALimitBePassed) {
 TEST_F(LedgerTest, AboveASoftLimitGrowthIsRefusedWhenGraceIsOver) {
   const AccountRef dir = child(nullptr);
   ledger.set_limits(dir, {.bytes = 200, .soft_bytes = 100, .grace_s = 10});
-  ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 100}));
+  ASSERT_TRUE(ledger.reserve(target(dir), {.bytes = 100}));
   EXPECT_EQ(ledger.read(dir).since, SoftExcess{});
-  ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 1}));
+  ASSERT_TRUE(ledger.reserve(target(dir), {.bytes = 1}));
   EXPECT_EQ(ledger.read(dir).since.bytes, test_clock());
   EXPECT_EQ(ledger.tightest(dir).bytes.room, 99u);
   EXPECT_EQ(ledger.tightest(dir).bytes.soft_room, 0u);
   EXPECT_EQ(ledger.tightest(dir).bytes.grace_ends, Timestamp::from(11, 0));
   seconds_now = 10;
-  EXPECT_TRUE(ledger.reserve(payer(dir), {.bytes = 1, .files = 1}));
+  EXPECT_TRUE(ledger.reserve(target(dir), {.bytes = 1, .files = 1}));
   seconds_now = 11;
-  EXPECT_EQ(ledger.reserve(payer(dir), {.bytes = 1}).error().code, Errc::kQuota);
+  EXPECT_EQ(ledger.reserve(target(dir), {.bytes = 1}).error().code, Errc::kQuota);
   EXPECT_EQ(ledger.tightest(dir).bytes.room, 0u);
   // Files have a limit of their own, and shrinking works.
-  EXPECT_TRUE(ledger.reserve(payer(dir), {.files = 1}));
-  EXPECT_TRUE(ledger.reserve(payer(dir), {.bytes = -1}));
-  EXPECT_EQ(ledger.reserve(payer(dir), {.bytes = 1}).error().code, Errc::kQuota);
-  EXPECT_TRUE(ledger.reserve(payer(dir), {.bytes = -1}));
+  EXPECT_TRUE(ledger.reserve(target(dir), {.files = 1}));
+  EXPECT_TRUE(ledger.reserve(target(dir), {.bytes = -1}));
+  EXPECT_EQ(ledger.reserve(target(dir), {.bytes = 1}).error().code, Errc::kQuota);
+  EXPECT_TRUE(ledger.reserve(target(dir), {.bytes = -1}));
   EXPECT_EQ(ledger.read(dir).since, SoftExcess{});
-  EXPECT_TRUE(ledger.reserve(payer(dir), {.bytes = 50}));
+  EXPECT_TRUE(ledger.reserve(target(dir), {.bytes = 50}));
 }
 
 TEST_F(LedgerTest, SoftLimitsOfFilesCountDirectoriesToo) {
   const AccountRef dir = child(nullptr);
   ledger.set_limits(dir, {.soft_files = 2, .grace_s = 0});
-  ASSERT_TRUE(ledger.reserve(payer(dir), {.files = 1}));
-  ASSERT_TRUE(ledger.reserve(payer(dir), {.directories = 1}));
-  ASSERT_TRUE(ledger.reserve(payer(dir), {.files = 1}));
-  EXPECT_EQ(ledger.reserve(payer(dir), {.directories = 1}).error().code, Errc::kQuota);
-  EXPECT_TRUE(ledger.reserve(payer(dir), {.bytes = 1000}));
+  ASSERT_TRUE(ledger.reserve(target(dir), {.files = 1}));
+  ASSERT_TRUE(ledger.reserve(target(dir), {.directories = 1}));
+  ASSERT_TRUE(ledger.reserve(target(dir), {.files = 1}));
+  EXPECT_EQ(ledger.reserve(target(dir), {.directories = 1}).error().code, Errc::kQuota);
+  EXPECT_TRUE(ledger.reserve(target(dir), {.bytes = 1000}));
 }
 
 TEST_F(LedgerTest, NewLimitsKeepAClockThatRunsAndStopOneThatNeedNot) {
   const AccountRef dir = child(nullptr);
-  ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 50}));
+  ASSERT_TRUE(ledger.reserve(target(dir), {.bytes = 50}));
   ledger.set_limits(dir, {.soft_bytes = 10});
   seconds_now = 5;
   ledger.set_limits(dir, {.soft_bytes = 20});
@@ -296,11 +296,11 @@ TEST_F(LedgerTest, NewLimitsKeepAClockThatRunsAndStopOneThatNeedNot) {
 TEST_F(LedgerTest, ADroppedOperationNeitherStopsNorStartsAClock) {
   const AccountRef dir = child(nullptr);
   ledger.set_limits(dir, {.soft_bytes = 100});
-  ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 101}));
+  ASSERT_TRUE(ledger.reserve(target(dir), {.bytes = 101}));
   seconds_now = 5;
-  HeldCharges removal;
-  ASSERT_TRUE(ledger.hold(removal, {{payer(dir), {.bytes = -50}}}));
-  ledger.drop(removal);
+  Reservations removal;
+  ASSERT_TRUE(ledger.reserve(removal, {{target(dir), {.bytes = -50}}}));
+  ledger.cancel(removal);
   EXPECT_EQ(ledger.read(dir).since.bytes, Timestamp::from(1, 0));
 }
 
@@ -308,9 +308,9 @@ TEST_F(LedgerTest, PassingASoftLimitIsNoticedOnceEachWay) {
   const AccountRef dir = child(nullptr);
   dir->dir = FileId{77};
   ledger.set_limits(dir, {.soft_bytes = 100});
-  ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 101}));
-  ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 101}));
-  ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = -150}));
+  ASSERT_TRUE(ledger.reserve(target(dir), {.bytes = 101}));
+  ASSERT_TRUE(ledger.reserve(target(dir), {.bytes = 101}));
+  ASSERT_TRUE(ledger.reserve(target(dir), {.bytes = -150}));
   const std::vector<SoftNotice> notices = ledger.take_notices();
   ASSERT_EQ(notices.size(), 2u);
   EXPECT_EQ(notices[0].dir, FileId{77});
@@ -325,8 +325,8 @@ TEST_F(LedgerTest, NoticesThatNobodyTakesAreBounded) {
   const AccountRef dir = child(nullptr);
   ledger.set_limits(dir, {.soft_bytes = 0});
   for (std::size_t i = 0; i < Ledger::kNoticesMax; ++i) {
-    ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = 1}));
-    ASSERT_TRUE(ledger.reserve(payer(dir), {.bytes = -1}));
+    ASSERT_TRUE(ledger.reserve(target(dir), {.bytes = 1}));
+    ASSERT_TRUE(ledger.reserve(target(dir), {.bytes = -1}));
   }
   EXPECT_EQ(ledger.take_notices().size(), Ledger::kNoticesMax);
 }
@@ -342,8 +342,8 @@ TEST_F(LedgerTest, OwnersAreCountedWhereTheyAreToBe) {
   const AccountRef homes = child(root);
   const AccountRef deep = child(homes);
   ledger.count_owners(homes, OwnersCounted::kYes);
-  ASSERT_TRUE(ledger.reserve(payer(deep, {1, 50}), {.bytes = 10, .files = 1}));
-  ASSERT_TRUE(ledger.reserve(payer(homes, {2, 50}), {.bytes = 5, .files = 1}));
+  ASSERT_TRUE(ledger.reserve(target(deep, {1, 50}), {.bytes = 10, .files = 1}));
+  ASSERT_TRUE(ledger.reserve(target(homes, {2, 50}), {.bytes = 5, .files = 1}));
   EXPECT_EQ(bytes(homes, kAnn), 10);
   EXPECT_EQ(bytes(homes, kBob), 5);
   EXPECT_EQ(bytes(homes, kStaff), 15);
@@ -353,7 +353,7 @@ TEST_F(LedgerTest, OwnersAreCountedWhereTheyAreToBe) {
   EXPECT_EQ(owners[0].first, kAnn);
   EXPECT_EQ(owners[2].first, kStaff);
   EXPECT_EQ(ledger.owners(homes, kBob, 10).size(), 1u);
-  ledger.give_back(payer(homes, {2, 50}), {.bytes = 5, .files = 1});
+  ledger.give_back(target(homes, {2, 50}), {.bytes = 5, .files = 1});
   EXPECT_EQ(ledger.owners(homes, {}, 10).size(), 2u);
 }
 
@@ -362,12 +362,12 @@ TEST_F(LedgerTest, AUserAndAGroupAreLimited) {
   ledger.count_owners(homes, OwnersCounted::kYes);
   ledger.set_limits(homes, kAnn, {.bytes = 10});
   ledger.set_limits(homes, kStaff, {.bytes = 12});
-  EXPECT_TRUE(ledger.reserve(payer(homes, {1, 50}), {.bytes = 10}));
-  EXPECT_EQ(ledger.reserve(payer(homes, {1, 50}), {.bytes = 1}).error().code, Errc::kQuota);
-  EXPECT_EQ(ledger.reserve(payer(homes, {1, 60}), {.bytes = 1}).error().code, Errc::kQuota);
-  EXPECT_TRUE(ledger.reserve(payer(homes, {2, 50}), {.bytes = 2}));
-  EXPECT_EQ(ledger.reserve(payer(homes, {2, 50}), {.bytes = 1}).error().code, Errc::kQuota);
-  EXPECT_TRUE(ledger.reserve(payer(homes, {2, 60}), {.bytes = 1}));
+  EXPECT_TRUE(ledger.reserve(target(homes, {1, 50}), {.bytes = 10}));
+  EXPECT_EQ(ledger.reserve(target(homes, {1, 50}), {.bytes = 1}).error().code, Errc::kQuota);
+  EXPECT_EQ(ledger.reserve(target(homes, {1, 60}), {.bytes = 1}).error().code, Errc::kQuota);
+  EXPECT_TRUE(ledger.reserve(target(homes, {2, 50}), {.bytes = 2}));
+  EXPECT_EQ(ledger.reserve(target(homes, {2, 50}), {.bytes = 1}).error().code, Errc::kQuota);
+  EXPECT_TRUE(ledger.reserve(target(homes, {2, 60}), {.bytes = 1}));
   EXPECT_EQ(bytes(homes), 13);
   EXPECT_EQ(ledger.tightest(homes, 1, 60).bytes.room, 0u);
   EXPECT_EQ(ledger.tightest(homes, 1, 60).bytes.hard, 10u);
@@ -378,12 +378,12 @@ TEST_F(LedgerTest, AnotherOwnerPaysIfHeMay) {
   const AccountRef homes = child(nullptr);
   ledger.count_owners(homes, OwnersCounted::kYes);
   ledger.set_limits(homes, kBob, {.bytes = 9});
-  ASSERT_TRUE(ledger.reserve(payer(homes, {1, 50}), {.bytes = 10, .files = 1}));
+  ASSERT_TRUE(ledger.reserve(target(homes, {1, 50}), {.bytes = 10, .files = 1}));
   const auto give = [&](std::int64_t size) -> Status {
-    HeldCharges posted;
-    STOA_CHECK_OK(
-        ledger.hold(posted, {{payer(homes, {1, 50}), {.bytes = -size}}, {payer(homes, {2, 50}), {.bytes = size}}}));
-    ledger.keep(posted);
+    Reservations posted;
+    STOA_CHECK_OK(ledger.reserve(
+        posted, {{target(homes, {1, 50}), {.bytes = -size}}, {target(homes, {2, 50}), {.bytes = size}}}));
+    ledger.confirm(posted);
     return {};
   };
   EXPECT_EQ(give(10).error().code, Errc::kQuota);
@@ -403,37 +403,37 @@ TEST_F(LedgerTest, WhileOwnersAreCountedAChargeIsTheirsIfItsFileIsCounted) {
   ledger.count_owners(homes, OwnersCounted::kBeingCounted);
   ledger.count_owners(waits, OwnersCounted::kBeingCounted);
   ledger.set_limits(homes, kAnn, {.bytes = 12});
-  ASSERT_TRUE(ledger.reserve(payer(waits, ann, FileId{5}), {.bytes = 10, .files = 1}));
+  ASSERT_TRUE(ledger.reserve(target(waits, ann, FileId{5}), {.bytes = 10, .files = 1}));
   EXPECT_EQ(bytes(homes, kAnn), 0);
   const auto files = std::make_shared<CountedFiles>();
   EXPECT_FALSE(ledger.counts_with(homes, files));
   ledger.count({.files = files, .joining = {homes}, .after = {.below = FileId{0}, .from = FileId{100}}});
   EXPECT_TRUE(ledger.counts_with(homes, files));
-  ASSERT_TRUE(ledger.reserve(payer(waits, ann, FileId{5}), {.bytes = 1}));  // is not counted yet,
+  ASSERT_TRUE(ledger.reserve(target(waits, ann, FileId{5}), {.bytes = 1}));  // is not counted yet,
   EXPECT_EQ(bytes(homes, kAnn), 0);
-  ASSERT_TRUE(ledger.reserve(payer(waits, ann, FileId{100}), {.bytes = 7, .files = 1}));  // and a new one is
+  ASSERT_TRUE(ledger.reserve(target(waits, ann, FileId{100}), {.bytes = 7, .files = 1}));  // and a new one is
   EXPECT_EQ(bytes(homes, kAnn), 7);
   ledger.count({.files = files,
-                .found = {{payer(waits, ann, FileId{5}), {.bytes = 11, .files = 1}},
-                          {payer(root, ann, FileId{6}), {.files = 1}}},
+                .found = {{target(waits, ann, FileId{5}), {.bytes = 11, .files = 1}},
+                          {target(root, ann, FileId{6}), {.files = 1}}},
                 .after = {.below = FileId{7}, .from = FileId{100}, .looked_at = 2}});
   EXPECT_EQ(bytes(homes, kAnn), 18);
   EXPECT_EQ(ledger.looked_at(homes), 2u);
   EXPECT_EQ(ledger.looked_at(waits), 0u);
   EXPECT_EQ(bytes(waits, kAnn), 0);
-  ledger.give_back(payer(waits, ann, FileId{5}), {.bytes = 1});
+  ledger.give_back(target(waits, ann, FileId{5}), {.bytes = 1});
   EXPECT_EQ(bytes(homes, kAnn), 17);
   // What is dropped leaves no trace; limits are not looked at before all are counted.
-  HeldCharges posted;
-  ASSERT_TRUE(ledger.hold(
-      posted, {{payer(homes, ann, FileId{5}), {.bytes = 100}}, {payer(homes, ann, FileId{8}), {.bytes = -1}}}));
+  Reservations posted;
+  ASSERT_TRUE(ledger.reserve(
+      posted, {{target(homes, ann, FileId{5}), {.bytes = 100}}, {target(homes, ann, FileId{8}), {.bytes = -1}}}));
   EXPECT_EQ(bytes(homes, kAnn), 117);
-  ledger.drop(posted);
+  ledger.cancel(posted);
   EXPECT_EQ(bytes(homes, kAnn), 17);
   EXPECT_FALSE(ledger.tightest(homes, 1, 50).bytes.limited());
   ledger.count_owners(homes, OwnersCounted::kYes);
   EXPECT_FALSE(ledger.looked_at(homes));
-  EXPECT_EQ(ledger.reserve(payer(homes, ann, FileId{8}), {.bytes = 1}).error().code, Errc::kQuota);
+  EXPECT_EQ(ledger.reserve(target(homes, ann, FileId{8}), {.bytes = 1}).error().code, Errc::kQuota);
   EXPECT_EQ(bytes(homes, kAnn), 17);
 }
 

@@ -48,7 +48,7 @@ UsageRecord whole_record() {
 
 TEST(UsageRecordTest, KeepsItsBytes) {
   const UsageRecord plain{.usage = {5, 2, 1}, .limits = {.bytes = 10, .files = 20}};
-  const UsageRecord ended{.usage = {5, 2, 1}, .heir = FileId{16}, .upload = true};
+  const UsageRecord ended{.usage = {5, 2, 1}, .surviving_parent = FileId{16}, .upload = true};
   EXPECT_EQ(hex(plain.encode()), kPlain);
   EXPECT_EQ(hex(whole_record().encode()), kWhole);
   EXPECT_EQ(hex(ended.encode()), kEnded);
@@ -65,11 +65,11 @@ TEST(UsageRecordTest, SaysWhatWasWritten) {
   EXPECT_EQ(read->since, whole.since);
   EXPECT_EQ(read->owners, OwnersCounted::kBeingCounted);
   EXPECT_EQ(read->height, 300u);
-  EXPECT_EQ(read->heir, kNoFile);
+  EXPECT_EQ(read->surviving_parent, kNoFile);
   EXPECT_EQ(read->counted(whole.limits.excluded), (Usage{3 * (ByteCount{1} << 63) + 1, 16, 6}));
   const auto ended = UsageRecord::decode(bytes(kEnded));
   ASSERT_TRUE(ended);
-  EXPECT_EQ(ended->heir, FileId{16});
+  EXPECT_EQ(ended->surviving_parent, FileId{16});
   EXPECT_TRUE(ended->upload);
   const UsageRecord of_children{.child_limits = {.excluded = {UsageClass::kMultipart}}};
   EXPECT_EQ(UsageRecord::decode(of_children.encode())->child_limits, of_children.child_limits);

@@ -1,6 +1,6 @@
 // All that a directory knows of what is below it, on one side of the ledger. Both sides change by the same steps.
 //
-// Steps that may start or end the clock of a soft limit call `changed(owner, balance, clock)` for each balance that
+// Steps that may start or end the clock of a soft limit call `changed(owner, counter, clock)` for each counter that
 // they change: whose it is (null: the directory's own), what it is now, and whether a clock started or ended.
 #pragma once
 
@@ -8,7 +8,8 @@
 #include <memory>
 #include <optional>
 
-#include "core/usage/balance.h"
+#include "base/assert.h"
+#include "core/usage/counters.h"
 
 namespace stoa::core {
 
@@ -18,7 +19,7 @@ struct OwnerKey {
   std::uint32_t id = 0;
   auto operator<=>(const OwnerKey&) const = default;
 };
-using OwnerBalances = std::map<OwnerKey, Balance>;
+using CountersByOwner = std::map<OwnerKey, Counters>;
 
 // How far the files of a volume are counted (core/namespace/owner_count.h): those that were there when that began in
 // the order of their ids, and those that came to be since.
@@ -30,9 +31,9 @@ struct CountedFiles {
 };
 
 // The users and groups that own something below a directory.
-struct OwnerBooks {
-  OwnerBalances balances{};
-  // Not null: the balances are of these files only. Every charge knows the file that it is for, and counts if it is one
+struct OwnerCounters {
+  CountersByOwner by_owner{};
+  // Not null: the counters are of these files only. Every charge knows the file that it is for, and counts if it is one
   // of them.
   std::shared_ptr<const CountedFiles> counted{};
 
@@ -49,9 +50,9 @@ struct Owner {
   bool operator==(const Owner&) const = default;
 };
 
-struct Books {
-  Balance total;
-  std::unique_ptr<OwnerBooks> owners;         // null: owners are not counted
+struct AccountCounters {
+  Counters total;
+  std::unique_ptr<OwnerCounters> owners;      // null: owners are not counted
   std::unique_ptr<QuotaLimits> child_limits;  // null: new directories get no limits
 
   // What limits do not see, also those of owners.
@@ -67,21 +68,21 @@ struct Books {
   // Whether what this file counts for is also its owner's.
   bool counts_owner_of(FileId file) const { return owners != nullptr && owners->counts(file); }
 
-  // To one balance: of an owner who is counted, or (absent) the directory's own. Null clock: soft limits stay as they
+  // To one counter: of an owner who is counted, or (absent) the directory's own. Null clock: soft limits stay as they
   // are. So they do for owners while these are being counted.
   template <class Changed>
-  void add(const std::optional<OwnerKey>& owner, const BalanceChange& change, Clock clock, Changed changed) {
+  void add(const std::optional<OwnerKey>& owner, const CountersChange& change, Clock clock, Changed changed) {
     if (!owner) {
       const bool passed = total.add(change, clock);
       changed(nullptr, total, passed);
       return;
     }
     change_owner(*owner, changed,
-                 [&](Balance& balance) { return balance.add(change, owners->exact() ? clock : nullptr); });
+                 [&](Counters& counter) { return counter.add(change, owners->exact() ? clock : nullptr); });
   }
-  // What a file of this owner is charged, to all balances that count it.
+  // What a file of this owner is charged, to all counters that count it.
   template <class Changed>
-  void charge(const Owner& owner, FileId file, const BalanceChange& change, Clock clock, Changed changed) {
+  void charge(const Owner& owner, FileId file, const CountersChange& change, Clock clock, Changed changed) {
     add(std::nullopt, change, clock, changed);
     if (!counts_owner_of(file)) return;
     add(owner.user(), change, clock, changed);
@@ -96,8 +97,8 @@ struct Books {
     const bool passed = total.limit(limits, clock);
     changed(nullptr, total, passed);
     if (!others_left_out || owners_counted() != OwnersCounted::kYes) return;
-    for (auto& [owner, balance] : owners->balances) {
-      if (balance.follow(clock)) changed(&owner, balance, true);
+    for (auto& [owner, counter] : owners->by_owner) {
+      if (counter.follow(clock)) changed(&owner, counter, true);
     }
   }
   // Nothing when owners are not counted. While they are being counted, the limit binds none of them yet.
@@ -105,7 +106,7 @@ struct Books {
   void set_limits(const OwnerKey& owner, const QuotaLimits& limits, Clock clock, Changed changed) {
     if (owners == nullptr) return;
     change_owner(owner, changed,
-                 [&](Balance& balance) { return balance.limit(limits, owners->exact() ? clock : nullptr); });
+                 [&](Counters& counter) { return counter.limit(limits, owners->exact() ? clock : nullptr); });
   }
   void set_for_children(const QuotaLimits& limits) {
     child_limits = limits.says_anything() ? std::make_unique<QuotaLimits>(limits) : nullptr;
@@ -116,9 +117,9 @@ struct Books {
   void count_owners(OwnersCounted to, Clock clock, Changed changed) {
     if (to == OwnersCounted::kYes && owners != nullptr) {
       owners->counted.reset();
-      for (auto& [owner, balance] : owners->balances) {
-        const bool passed = balance.follow(clock);
-        changed(&owner, balance, passed);
+      for (auto& [owner, counter] : owners->by_owner) {
+        const bool passed = counter.follow(clock);
+        changed(&owner, counter, passed);
       }
       return;
     }
@@ -134,10 +135,11 @@ struct Books {
   void leave_out(const ExcludedClasses& classes);
   template <class Changed, class Change>
   void change_owner(const OwnerKey& owner, Changed& changed, Change change) {
-    const auto it = owners->balances.try_emplace(owner).first;
+    STOA_ASSERT(owners != nullptr);
+    const auto it = owners->by_owner.try_emplace(owner).first;
     const bool passed = change(it->second);
     changed(&it->first, it->second, passed);
-    if (it->second.is_nothing()) owners->balances.erase(it);
+    if (it->second.is_nothing()) owners->by_owner.erase(it);
   }
 };
 

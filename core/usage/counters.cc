@@ -1,4 +1,4 @@
-#include "core/usage/balance.h"
+#include "core/usage/counters.h"
 
 #include "base/assert.h"
 
@@ -26,7 +26,7 @@ Timestamp grace_end(const Timestamp& since, const QuotaLimits& limits) {
   return {since.ns + std::int64_t{limits.grace_s} * 1'000'000'000};
 }
 
-Status Balance::admit(const Usage& delta, Clock clock) const {
+Status Counters::admit(const Usage& delta, Clock clock) const {
   const Usage after = counted() + delta;
   const auto refuses = [&](bool grows, const std::optional<std::uint64_t>& hard, ByteCount wanted,
                            const Timestamp& over_since) {
@@ -41,59 +41,59 @@ Status Balance::admit(const Usage& delta, Clock clock) const {
   return {};
 }
 
-BalanceChange change_of(const Usage& delta, UsageClass of, const ExcludedClasses& excluded) {
-  BalanceChange change{.all = delta, .by_class = {}, .counted = excluded.has(of) ? Usage{} : delta};
+CountersChange change_of(const Usage& delta, UsageClass of, const ExcludedClasses& excluded) {
+  CountersChange change{.all = delta, .by_class = {}, .counted = excluded.has(of) ? Usage{} : delta};
   if (of != UsageClass::kLive) change.by_class[of] = delta;
   return change;
 }
-BalanceChange operator+(const BalanceChange& a, const BalanceChange& b) {
+CountersChange operator+(const CountersChange& a, const CountersChange& b) {
   return {a.all + b.all, a.by_class + b.by_class, a.counted + b.counted};
 }
-BalanceChange operator-(const BalanceChange& a) {
+CountersChange operator-(const CountersChange& a) {
   return {-a.all, -a.by_class, -a.counted};
 }
-bool is_zero(const BalanceChange& a) {
+bool is_zero(const CountersChange& a) {
   return is_zero(a.all) && a.by_class == UsageByClass{} && is_zero(a.counted);
 }
 
-Balance Balance::of(const UsageRecord& record, const ExcludedClasses& excluded) {
-  Balance balance{record.usage, record.limits, record.since};
-  balance.set_apart({record.by_class, sum_of(record.by_class, excluded)});
-  return balance;
+Counters Counters::of(const UsageRecord& record, const ExcludedClasses& excluded) {
+  Counters counter{record.usage, record.limits, record.since};
+  counter.set_not_live({record.by_class, sum_of(record.by_class, excluded)});
+  return counter;
 }
 
-void Balance::set_apart(const Apart& to) {
+void Counters::set_not_live(const NotLive& to) {
   for (const Usage& amount : to.by_class.amounts) STOA_ASSERT(!is_negative(amount));
   if (to.by_class == UsageByClass{} && is_zero(to.excluded)) {
-    apart.reset();
-  } else if (apart == nullptr) {
-    apart = std::make_unique<Apart>(to);
+    not_live.reset();
+  } else if (not_live == nullptr) {
+    not_live = std::make_unique<NotLive>(to);
   } else {
-    *apart = to;
+    *not_live = to;
   }
 }
 
-bool Balance::add(const BalanceChange& change, Clock clock) {
+bool Counters::add(const CountersChange& change, Clock clock) {
   used = used + change.all;
   STOA_ASSERT(!is_negative(used));
   const Usage excluded = change.all + -change.counted;
   if (change.by_class != UsageByClass{} || !is_zero(excluded)) {
-    const Apart before = apart != nullptr ? *apart : Apart{};
-    set_apart({before.by_class + change.by_class, before.excluded + excluded});
+    const NotLive before = not_live != nullptr ? *not_live : NotLive{};
+    set_not_live({before.by_class + change.by_class, before.excluded + excluded});
   }
   return follow(clock);
 }
 
-void Balance::leave_out(const ExcludedClasses& classes) {
-  set_apart({by_class(), sum_of(by_class(), classes)});
+void Counters::leave_out(const ExcludedClasses& classes) {
+  set_not_live({by_class(), sum_of(by_class(), classes)});
 }
 
-bool Balance::limit(const QuotaLimits& to, Clock clock) {
+bool Counters::limit(const QuotaLimits& to, Clock clock) {
   limits = to;
   return follow(clock);
 }
 
-bool Balance::follow(Clock clock) {
+bool Counters::follow(Clock clock) {
   if (clock == nullptr) return false;
   const Usage seen = counted();
   const bool bytes = follow_one(limits.soft_bytes, seen.bytes, since.bytes, clock);
