@@ -10,7 +10,7 @@ namespace stoa {
 
 class TimeSource {
  public:
-  constexpr virtual ~TimeSource() = default;
+  virtual ~TimeSource() = default;
   virtual Timestamp wall() const = 0;
   virtual std::chrono::steady_clock::time_point steady() const = 0;
 };
@@ -20,7 +20,7 @@ class SystemTime final : public TimeSource {
   Timestamp wall() const override { return wall_now(); }
   std::chrono::steady_clock::time_point steady() const override { return std::chrono::steady_clock::now(); }
 };
-inline constexpr SystemTime kSystemTime{};
+inline const SystemTime kSystemTime{};
 
 // How long something takes, for metrics.
 class Stopwatch {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "base/time_source.h"
 
 namespace stoa::core {
 
@@ -19,7 +20,7 @@ Rounds::~Rounds() {
 Rounds::Id Rounds::add(Clock::duration period, std::function<void()> work) {
   const std::lock_guard lock(mutex_);
   const Id id{++last_id_};
-  works_.emplace(id, Work{.period = period, .due = Clock::now() + period, .run = std::move(work)});
+  works_.emplace(id, Work{.period = period, .due = kSystemTime.steady() + period, .run = std::move(work)});
   if (threads_.size() < std::min(threads_max_, works_.size())) threads_.emplace_back([this] { serve(); });
   wake_.notify_one();
   return id;
@@ -58,7 +59,7 @@ void Rounds::serve() {
       wake_.wait(lock);
       continue;
     }
-    if (at->second.due > Clock::now()) {
+    if (at->second.due > kSystemTime.steady()) {
       wake_.wait_until(lock, at->second.due);
       continue;
     }
@@ -70,7 +71,8 @@ void Rounds::serve() {
     work.run();
     lock.lock();
     work.running = false;
-    if (work.due == Clock::time_point::max()) work.due = Clock::now() + work.period;  // else it was called meanwhile
+    if (work.due == Clock::time_point::max())
+      work.due = kSystemTime.steady() + work.period;  // else it was called meanwhile
     ended_.notify_all();
     wake_.notify_one();
   }

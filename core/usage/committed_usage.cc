@@ -101,7 +101,7 @@ void CommittedUsage::apply(const Charge& charge) {
       if (clock) settles_ = true;
       if (owner != nullptr && books.owners->exact()) lagging_.owners.push_back({account.get(), *owner});
     };
-    books.charge(payer.owner, payer.file, change_of(charge.delta, of, books.excluded()), wall_now, changed);
+    books.charge(payer.owner, payer.file, change_of(charge.delta, of, books.excluded()), clock_, changed);
     // A directory counts what those that count in it do.
     STOA_ASSERT(below == nullptr || !is_negative(books.total.used + -below->committed.total.used));
     below = account.get();
@@ -121,7 +121,7 @@ void CommittedUsage::apply(const AccountChange& change) {
     account->ended = true;
     ended_.push_back(change.account);
   }
-  change.apply(books, wall_now, [&](const OwnerKey* owner, const Balance&, bool) {
+  change.apply(books, clock_, [&](const OwnerKey* owner, const Balance&, bool) {
     if (owner != nullptr) lagging_.owners.push_back({account, *owner});
   });
 }
