@@ -10,7 +10,7 @@ SOURCES = (".h", ".cc", ".c")
 FORBIDDEN_NAMES = re.compile(r"(^|[_/])(utils?|helpers?|common|misc)[._/]")
 MACHINE_PATHS = re.compile(r"(?<![\w/.])/(work|root)/\w")
 # The core takes the time from VolumeOptions::time (base/time_source.h), so that a test or a simulation decides it.
-CLOCK_READ = re.compile(r"\b(wall_now\(\)|\w*[cC]lock::now\(\)|clock_gettime|std::time\()")
+CLOCK_READ = re.compile(r"\b(wall_now\b|\w*[cC]lock::now\(\)|clock_gettime|std::time\()")
 UNFINISHED = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|X" + r"XX)\b")
 
 # Who may include whom: appliance -> frontends -> core <- backends, core -> qos, all on base. Tests and benchmarks see everything.

@@ -15,7 +15,7 @@ constexpr const char* kLate = "the metadata store was not done with earlier chan
 constexpr const char* kNoRoom = "the metadata store has no room for the changes before";
 }  // namespace
 
-Committer::Committer(KvStore& kv, MetricRegistry& metrics, std::uint64_t next_journal)
+Committer::Committer(KvStore& kv, MetricRegistry& metrics, std::uint64_t next_journal, const TimeSource& time)
     : kv_(kv),
       groups_(metrics.counter("stoa_commit_groups_total", "WAL writes of the committer")),
       units_(metrics.counter("stoa_commit_transactions_total", "Transactions that the committer wrote")),
@@ -23,6 +23,7 @@ Committer::Committer(KvStore& kv, MetricRegistry& metrics, std::uint64_t next_jo
       sync_seconds_(
           metrics.histogram("stoa_commit_sync_seconds", "Time of a WAL sync, which durable changes wait for")),
       written_journal_(next_journal - 1),
+      usage_(&time),
       next_journal_(next_journal),
       tail_(next_journal - 1) {}
 

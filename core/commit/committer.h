@@ -49,7 +49,7 @@ class Committer {
   static constexpr std::size_t kQueuedBytesMax = 4u << 20;
 
   // `next_journal`: the first sequence number not yet used in the store.
-  Committer(KvStore& kv, MetricRegistry& metrics, std::uint64_t next_journal);
+  Committer(KvStore& kv, MetricRegistry& metrics, std::uint64_t next_journal, const TimeSource& time = kSystemTime);
 
   // Takes the unit in. From now on everybody who reads by SettledStore sees it. Blocks only when the queue is full, for
   // one write without a sync. kIo: the store failed before; nothing more can be committed until restart. A store that

@@ -102,7 +102,7 @@ void CommittedUsage::apply(const Charge& charge) {
       if (clock) settles_ = true;
       if (owner != nullptr && counters.owners->exact()) lagging_.owners.push_back({account.get(), *owner});
     };
-    counters.charge(target.owner, target.file, change_of(charge.delta, of, counters.excluded()), wall_now, changed);
+    counters.charge(target.owner, target.file, change_of(charge.delta, of, counters.excluded()), clock_, changed);
     // A directory counts what those that count in it do.
     STOA_ASSERT(below == nullptr || !is_negative(counters.total.used + -below->committed.total.used));
     below = account.get();
@@ -122,7 +122,7 @@ void CommittedUsage::apply(const AccountChange& change) {
     account->ended = true;
     ended_.push_back(change.account);
   }
-  change.apply(counters, wall_now, [&](const OwnerKey* owner, const Counters&, bool) {
+  change.apply(counters, clock_, [&](const OwnerKey* owner, const Counters&, bool) {
     if (owner != nullptr) lagging_.owners.push_back({account, *owner});
   });
 }

@@ -23,6 +23,8 @@ struct LaggingUsage {
 // Not thread-safe.
 class CommittedUsage {
  public:
+  explicit CommittedUsage(Clock clock = &kSystemTime) : clock_(clock) {}
+
   // What a start has taken from the log that it found, before any group.
   void begin_with(LaggingUsage found);
   // Whether there is anything to settle.
@@ -47,6 +49,7 @@ class CommittedUsage {
   // Beyond any of these a group settles. So many records are read by a start after a crash.
   static constexpr std::uint64_t kLogRecordsMax = 256;
   static constexpr std::size_t kLaggingMax = 1u << 14, kLaggingOwnersMax = 1u << 16;
+  const Clock clock_;
   LaggingUsage lagging_{.first_record = 1, .next_record = 1};
   std::uint64_t turn_ = 1;         // from one settling to the next
   UsageLog log_;                   // of the group

@@ -9,7 +9,7 @@ namespace {
 bool follow_one(std::optional<std::uint64_t> soft, ByteCount used, Timestamp& since, Clock clock) {
   const bool over = soft && used > *soft;
   if (over == is_over(since)) return false;
-  since = over ? clock() : Timestamp{};
+  since = over ? clock->wall() : Timestamp{};
   return true;
 }
 
@@ -32,7 +32,7 @@ Status Counters::admit(const Usage& delta, Clock clock) const {
                            const Timestamp& over_since) {
     if (!grows) return false;
     if (hard && wanted > *hard) return true;
-    return is_over(over_since) && clock() >= grace_end(over_since, limits);
+    return is_over(over_since) && clock->wall() >= grace_end(over_since, limits);
   };
   if (refuses(delta.bytes > 0, limits.bytes, after.bytes, since.bytes) ||
       refuses(delta.files + delta.directories > 0, limits.files, files_of(after), since.files)) {

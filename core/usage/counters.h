@@ -3,12 +3,12 @@
 
 #include <memory>
 
-#include "base/clock.h"
+#include "base/time_source.h"
 #include "core/usage/usage_record.h"
 
 namespace stoa::core {
 
-using Clock = Timestamp (*)();
+using Clock = const TimeSource*;
 
 // A change of a counter: of all that it counts, of the classes that are a part of that, and of what its limits see of
 // it.

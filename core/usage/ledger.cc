@@ -321,7 +321,7 @@ Ledger::Tightest Ledger::tightest(const AccountRef& account, std::optional<std::
                                   std::optional<std::uint32_t> gid) const {
   const std::lock_guard lock(mutex_);
   Tightest result;
-  const Timestamp now = clock_();
+  const Timestamp now = clock_->wall();
   if (account != nullptr) {
     result.bytes.used = bytes_of(account->reserved.total.used);
     result.files.used = files_of(account->reserved.total.used);

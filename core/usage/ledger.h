@@ -67,7 +67,7 @@ class Ledger {
 
   // `store`: where all that is counted is kept. While it has no room, growth of what the volume holds is refused,
   // whatever quotas say; null: it has always.
-  explicit Ledger(MetricRegistry& metrics, Clock clock = wall_now, KvStore* store = nullptr);
+  explicit Ledger(MetricRegistry& metrics, Clock clock = &kSystemTime, KvStore* store = nullptr);
 
   // Adds `delta` to the chain of the charge target. Growth beyond a limit: kQuota; without room for any: kNoSpace; and
   // nothing was added. Shrinking always succeeds, also above a limit that was lowered.

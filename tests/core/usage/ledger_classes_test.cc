@@ -11,9 +11,14 @@ namespace stoa::core {
 namespace {
 
 std::atomic<std::int64_t> seconds_now{1};
-Timestamp test_clock() {
-  return Timestamp::from(seconds_now, 0);
-}
+class TestClock final : public TimeSource {
+ public:
+  Timestamp wall() const override { return Timestamp::from(seconds_now, 0); }
+  std::chrono::steady_clock::time_point steady() const override {
+    return std::chrono::steady_clock::time_point(std::chrono::seconds(seconds_now));
+  }
+};
+const TestClock test_clock{};
 
 constexpr ExcludedClasses kAllCounted{}, kNoRecycled{UsageClass::kRecycled}, kNoOrphans{UsageClass::kOrphans},
     kOnlyLive = kAllButLive, kNoMultipart{UsageClass::kMultipart};
@@ -49,7 +54,7 @@ class LedgerClassesTest : public ::testing::Test {
   }
 
   MetricRegistry metrics;
-  TestLedger ledger{metrics, test_clock};
+  TestLedger ledger{metrics, &test_clock};
   const AccountRef root = child(nullptr), team = child(root), dir = child(team),
                    bin = child(team, UsageClass::kRecycled), user_bin = child(bin),
                    upload = child(team, UsageClass::kMultipart);
@@ -211,12 +216,12 @@ TEST_F(LedgerClassesTest, UsersAndGroupsAreLimitedByWhatTheDirectoryDeclares) {
 TEST_F(LedgerClassesTest, SoftLimitsSeeWhatIsCounted) {
   ledger.set_limits(team, {.soft_bytes = 50, .grace_s = 10, .excluded = kNoOrphans});
   ASSERT_TRUE(ledger.reserve(target(dir), {.bytes = 60}));
-  EXPECT_EQ(ledger.read(team).since.bytes, test_clock());
+  EXPECT_EQ(ledger.read(team).since.bytes, test_clock.wall());
   ASSERT_TRUE(move(target(dir), target(dir, UsageClass::kOrphans), {.bytes = 20}));
   EXPECT_EQ(ledger.read(team).since, SoftExcess{});
   seconds_now = 3;
   ledger.set_limits(team, {.soft_bytes = 50, .grace_s = 10});
-  EXPECT_EQ(ledger.read(team).since.bytes, test_clock());
+  EXPECT_EQ(ledger.read(team).since.bytes, test_clock.wall());
   seconds_now = 13;
   EXPECT_EQ(ledger.reserve(target(dir), {.bytes = 1}).error().code, Errc::kQuota);
   ledger.set_limits(team, {.soft_bytes = 50, .grace_s = 10, .excluded = kNoOrphans});

@@ -9,9 +9,14 @@ namespace stoa::core {
 namespace {
 
 std::atomic<std::int64_t> seconds_now{1};
-Timestamp test_clock() {
-  return Timestamp::from(seconds_now, 0);
-}
+class TestClock final : public TimeSource {
+ public:
+  Timestamp wall() const override { return Timestamp::from(seconds_now, 0); }
+  std::chrono::steady_clock::time_point steady() const override {
+    return std::chrono::steady_clock::time_point(std::chrono::seconds(seconds_now));
+  }
+};
+const TestClock test_clock{};
 
 class LedgerTest : public ::testing::Test {
  protected:
@@ -34,7 +39,7 @@ class LedgerTest : public ::testing::Test {
   ByteCount bytes(const AccountRef& account, OwnerKey owner) { return ledger.read(account, owner)->usage.bytes; }
 
   MetricRegistry metrics;
-  TestLedger ledger{metrics, test_clock};
+  TestLedger ledger{metrics, &test_clock};
 };
 
 TEST_F(LedgerTest, ALimitAnywhereOnTheChainRefusesAndLeavesNoTrace) {
@@ -250,7 +255,7 @@ TEST_F(LedgerTest, AboveASoftLimitGrowthIsRefusedWhenGraceIsOver) {
   ASSERT_TRUE(ledger.reserve(target(dir), {.bytes = 100}));
   EXPECT_EQ(ledger.read(dir).since, SoftExcess{});
   ASSERT_TRUE(ledger.reserve(target(dir), {.bytes = 1}));
-  EXPECT_EQ(ledger.read(dir).since.bytes, test_clock());
+  EXPECT_EQ(ledger.read(dir).since.bytes, test_clock.wall());
   EXPECT_EQ(ledger.tightest(dir).bytes.room, 99u);
   EXPECT_EQ(ledger.tightest(dir).bytes.soft_room, 0u);
   EXPECT_EQ(ledger.tightest(dir).bytes.grace_ends, Timestamp::from(11, 0));

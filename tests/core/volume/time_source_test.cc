@@ -46,5 +46,16 @@ TYPED_TEST(TimeSourceTest, GraceEndsByIt) {
   EXPECT_FALSE(this->volume_->state().in_grace());
 }
 
+TYPED_TEST(TimeSourceTest, SoftLimitsAreGracedByIt) {
+  const FileId dir = *this->mkdir(kRootId, "d");
+  ASSERT_TRUE(this->ns().set_quota(this->root_, {.dir = dir, .limits = {.soft_bytes = 10, .grace_s = 60}}));
+  const FileId file = *this->create(dir, "f");
+  ASSERT_TRUE(this->write(file, 0, std::string(20, 'x')));
+  this->time_.pass(std::chrono::seconds(59));
+  ASSERT_TRUE(this->write(file, 20, "x"));
+  this->time_.pass(std::chrono::seconds(2));
+  EXPECT_EQ(code(this->write(file, 21, "x")), Errc::kQuota);
+}
+
 }  // namespace
 }  // namespace stoa::core::test
