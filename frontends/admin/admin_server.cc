@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "base/log.h"
-#include "frontends/admin/connections.h"
+#include "frontends/admin/phase.h"
 #include "frontends/admin/request_head.h"
 #include "frontends/admin/router.h"
 #include "frontends/http/client_address.h"
@@ -21,7 +21,6 @@ namespace {
 constexpr std::size_t kBodyBytesMax = 1u << 20;
 
 constexpr std::chrono::seconds kPatience{10};
-constexpr std::chrono::seconds kWatchEvery{1};
 // Of one port or socket; beyond it connections wait in the kernel for us to accept.
 constexpr int kBacklog = 256;
 
@@ -69,6 +68,11 @@ std::string peer_of(MHD_Connection* connection) {
 
 bool is_loopback(std::string_view client) {
   return client.starts_with("127.") || client == "::1";
+}
+
+Counter& ended(MetricRegistry& metrics, const char* why) {
+  return metrics.counter("stoa_admin_connections_cut_total", "Connections of the admin port that the server ended.",
+                         {{"why", why}});
 }
 
 // What is wrong, as the administrator is told: `about` what, and what else to choose.
@@ -190,24 +194,13 @@ class Server final : public AdminServer {
   // One port or socket while it is served.
   struct Serving {
     explicit Serving(Server& owner)
-        : server(owner), connections(owner.options_.limits, owner.service_.metrics), watchdog([this] { watch(); }) {}
-    ~Serving() {
-      daemon.reset();
-      {
-        const std::lock_guard lock(mutex);
-        stop = true;
-      }
-      idle.notify_all();
-      watchdog.join();
-    }
-    void watch() {
-      std::unique_lock lock(mutex);
-      while (!idle.wait_for(lock, kWatchEvery, [this] { return stop; }))
-        connections.expire(std::chrono::steady_clock::now());
-    }
-    void enter(MHD_Connection* connection, Connections::Phase phase) {
-      if (auto* known = http::context_of<Connections::Connection>(connection))
-        connections.enter(known, phase, std::chrono::steady_clock::now());
+        : server(owner),
+          connections({owner.options_.limits.connections_max, owner.options_.limits.connections_max},
+                      {ended(owner.service_.metrics, "late"), ended(owner.service_.metrics, "gave_way")}) {}
+    ~Serving() { daemon.reset(); }
+    void enter(MHD_Connection* connection, Phase phase) {
+      if (auto* known = http::context_of<http::Connection>(connection))
+        admin::enter(*known, phase, server.options_.limits);
     }
     // Takes no more connections, and waits for what it has.
     void drain() {
@@ -230,11 +223,9 @@ class Server final : public AdminServer {
     std::unique_ptr<http::Daemon> daemon;
     std::atomic<int> requests{0};
     std::atomic<bool> draining{false};
-    Connections connections;
-    std::mutex mutex;  // for waiting, and guards stop
+    http::Connections connections;
+    std::mutex mutex;  // for waiting
     std::condition_variable idle;
-    bool stop = false;
-    std::thread watchdog;  // last: it uses all of them
   };
 
   // The port stays open when a certificate is renewed.
@@ -267,17 +258,22 @@ class Server final : public AdminServer {
 
   static void on_connection(void* serving, MHD_Connection* connection, void** context,
                             MHD_ConnectionNotificationCode code) {
-    Connections& connections = static_cast<Serving*>(serving)->connections;
+    auto& one = *static_cast<Serving*>(serving);
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-      *context = connections.add(http::socket_of(connection), address_key(peer_of(connection)),
-                                 std::chrono::steady_clock::now());
+      http::ClientAddress client = http::client_address(http::address_of(connection));
+      client.bytes = http::network_of(client.bytes);
+      // The library's limit leaves room for one more where none gives way.
+      (void)one.connections.make_room(client);
+      http::Connection* const added = one.connections.add(http::socket_of(connection), std::move(client));
+      admin::enter(*added, Phase::kFresh, one.server.options_.limits);
+      *context = added;
     } else if (*context != nullptr) {
-      connections.remove(static_cast<Connections::Connection*>(std::exchange(*context, nullptr)));
+      one.connections.remove(static_cast<http::Connection*>(std::exchange(*context, nullptr)));
     }
   }
 
   static void* on_uri(void* serving, const char*, MHD_Connection* connection) {
-    static_cast<Serving*>(serving)->enter(connection, Connections::Phase::kHeaders);
+    static_cast<Serving*>(serving)->enter(connection, Phase::kHeaders);
     return nullptr;
   }
 
@@ -289,7 +285,7 @@ class Server final : public AdminServer {
   }
 
   static void on_completed(void* serving, MHD_Connection* connection, void** state, MHD_RequestTerminationCode) {
-    static_cast<Serving*>(serving)->enter(connection, Connections::Phase::kIdle);
+    static_cast<Serving*>(serving)->enter(connection, Phase::kIdle);
     if (*state == nullptr) return;
     delete static_cast<Arrival*>(*state);
     *state = nullptr;
@@ -314,12 +310,12 @@ class Server final : public AdminServer {
       const std::uint64_t id = fresh->request.id;
       *state = fresh.release();
       if (const auto problem = head.problem(version)) {
-        serving.enter(connection, Connections::Phase::kAnswer);
+        serving.enter(connection, Phase::kAnswer);
         Reply refusal = plain_error(400, "invalid", *problem);
         refusal.headers = {{"Connection", "close"}, {"Cache-Control", "no-store"}};
         return send(connection, refusal, id);
       }
-      serving.enter(connection, Connections::Phase::kBody);
+      serving.enter(connection, Phase::kBody);
       return MHD_YES;
     }
     if (*upload_size > 0) {
@@ -328,11 +324,11 @@ class Server final : public AdminServer {
       *upload_size = 0;
       return MHD_YES;
     }
-    serving.enter(connection, Connections::Phase::kAtWork);
+    serving.enter(connection, Phase::kAtWork);
     const std::uint64_t id = arrival->request.id;
     const Reply reply = answer(connection, *arrival);
     if (reply.stream && serving.draining) reply.stream->end();
-    serving.enter(connection, reply.stream ? Connections::Phase::kStreaming : Connections::Phase::kAnswer);
+    serving.enter(connection, reply.stream ? Phase::kStreaming : Phase::kAnswer);
     return send(connection, reply, id);
   }
 

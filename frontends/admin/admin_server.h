@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "frontends/admin/connections.h"
+#include "frontends/admin/phase.h"
 #include "frontends/admin/service.h"
 
 namespace stoa::admin {

@@ -8,6 +8,14 @@
 
 namespace stoa::http {
 
+std::array<std::uint8_t, 16> network_of(const std::array<std::uint8_t, 16>& address) {
+  in6_addr v6;
+  std::memcpy(&v6, address.data(), address.size());
+  std::array<std::uint8_t, 16> network = address;
+  if (!IN6_IS_ADDR_V4MAPPED(&v6)) std::memset(network.data() + 8, 0, 8);
+  return network;
+}
+
 ClientAddress client_address(const sockaddr* address) {
   ClientAddress client;
   if (address != nullptr && address->sa_family == AF_INET) {

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <optional>
 
-#include "frontends/s3/http/connections.h"
+#include "frontends/http/connections.h"
 #include "frontends/s3/op/call.h"
 
 namespace stoa::s3 {

@@ -14,10 +14,13 @@
 #include "frontends/s3/error.h"
 #include "qos/scheduler.h"
 
+namespace stoa::http {
+struct Connection;
+}
+
 namespace stoa::s3 {
 
 struct Call;
-struct Connection;
 struct Services;
 
 // Once, when the server stops: whoever waits is refused, and nobody waits any more.
@@ -28,7 +31,7 @@ void close_gates(Services& services);
 class FlowGate {
  public:
   // `connection` null: nobody watches over its deadlines.
-  FlowGate(Services& services, Connection* connection) : services_(services), connection_(connection) {}
+  FlowGate(Services& services, http::Connection* connection) : services_(services), connection_(connection) {}
   ~FlowGate();
   FlowGate(const FlowGate&) = delete;
 
@@ -55,7 +58,7 @@ class FlowGate {
   void count_as_slow(qos::Kind kind);
 
   Services& services_;
-  Connection* connection_;
+  http::Connection* connection_;
   std::shared_ptr<const core::RegistrySnapshot> registry_;  // keeps the flows of path_; null: before enter()
   core::OpContext ctx_{};
   core::FlowCaller caller_{};

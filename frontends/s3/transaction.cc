@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 #include "frontends/s3/auth/authentication.h"
-#include "frontends/s3/http/connections.h"
+#include "frontends/http/connections.h"
 #include "frontends/s3/op/admission.h"
 #include "frontends/s3/xml/writer.h"
 
@@ -118,7 +118,7 @@ Response error_response(const Failure& failure, const Request& request, std::str
 }
 
 Transaction::Transaction(Services& services, std::unique_ptr<Request> request, bool target_ok, std::string_view host_id,
-                         Connection* connection)
+                         http::Connection* connection)
     : services_(services),
       request_(std::move(request)),
       target_ok_(target_ok),

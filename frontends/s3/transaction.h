@@ -21,7 +21,7 @@ class Transaction {
   // it came by, whose deadlines wait while the request does, and which gives way to others until it is known who asks;
   // may be null.
   Transaction(Services& services, std::unique_ptr<Request> request, bool target_ok, std::string_view host_id,
-              Connection* connection = nullptr);
+              http::Connection* connection = nullptr);
   ~Transaction();
 
   // Everything that the headers decide. False: refused; finish() says why, and a body need not be read.
@@ -55,7 +55,7 @@ class Transaction {
   std::unique_ptr<Request> request_;
   bool target_ok_;
   std::string host_id_;
-  Connection* connection_;
+  http::Connection* connection_;
   core::OpContext anonymous_{};
   Route route_{};
   std::optional<Call> call_;

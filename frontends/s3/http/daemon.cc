@@ -11,8 +11,8 @@
 
 #include "base/assert.h"
 #include "base/log.h"
+#include "frontends/http/connections.h"
 #include "frontends/http/daemon.h"
-#include "frontends/s3/http/connections.h"
 #include "frontends/s3/http/content_reader.h"
 #include "frontends/s3/http/range.h"
 #include "frontends/s3/s3_server.h"
@@ -21,6 +21,9 @@
 
 namespace stoa::s3 {
 namespace {
+
+using http::Connection;
+using std::chrono::seconds;
 
 constexpr std::size_t kStackBytes = 512 << 10;
 constexpr std::size_t kSendBlockBytes = 256 << 10;
@@ -35,6 +38,7 @@ struct Exchange {
   bool counted = false;  // in requests_in_flight
   std::int64_t began_ns = 0;
   std::uint64_t received = 0;
+  std::uint64_t body_bytes_since = 0;  // the deadline was last moved
   std::uint64_t sent = 0;
   int status = 0;
   std::vector<std::shared_ptr<const void>> keep;  // what the response reads from
@@ -50,7 +54,8 @@ class Daemon final : public Server {
         metric_registry_(metrics),
         metrics_(metrics),
         services_{.ns = ns, .registry = registry, .options = options_},
-        connections_(options_.limits, metrics_) {
+        connections_({options_.limits.connections_max, options_.limits.connections_per_address_max},
+                     {metrics_.timeouts(), metrics_.gave_way()}) {
     std::array<std::uint8_t, 32> random;
     const ssize_t got = ::getrandom(random.data(), random.size(), 0);
     STOA_ASSERT(got == static_cast<ssize_t>(random.size()));
@@ -91,7 +96,7 @@ class Daemon final : public Server {
   MetricRegistry& metric_registry_;
   ServerMetrics metrics_;
   Services services_;
-  Connections connections_;
+  http::Connections connections_;
   std::string host_id_;
   std::uint64_t id_seed_ = 0;
   std::atomic<std::uint64_t> id_counter_{0};
@@ -192,12 +197,15 @@ std::string Daemon::next_id(std::uint64_t* serial) {
 }
 
 MHD_Result Daemon::on_accept(void* self, const sockaddr* address, socklen_t) {
-  return static_cast<Daemon*>(self)->connections_.make_room(address) ? MHD_YES : MHD_NO;
+  auto& daemon = *static_cast<Daemon*>(self);
+  if (daemon.connections_.make_room(http::client_address(address))) return MHD_YES;
+  daemon.metrics_.refused().add();
+  return MHD_NO;
 }
 
 void* Daemon::on_uri(void* self, const char* uri, MHD_Connection* connection) {
   auto& daemon = *static_cast<Daemon*>(self);
-  if (Connection* known = connection_of(connection)) known->allow(daemon.options_.limits.header_timeout_s);
+  if (Connection* known = connection_of(connection)) known->allow(seconds(daemon.options_.limits.header_timeout_s));
   auto* exchange = new Exchange;
   exchange->raw_target = uri;
   return exchange;
@@ -207,9 +215,14 @@ void Daemon::on_connection(void* self, MHD_Connection* connection, void** contex
                            MHD_ConnectionNotificationCode code) {
   auto& daemon = *static_cast<Daemon*>(self);
   if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-    *context = daemon.connections_.add(http::socket_of(connection), http::address_of(connection));
+    Connection* const added =
+        daemon.connections_.add(http::socket_of(connection), http::client_address(http::address_of(connection)));
+    added->allow(seconds(daemon.options_.limits.idle_timeout_s));
+    daemon.metrics_.connections().add(1);
+    *context = added;
   } else if (*context != nullptr) {
     daemon.connections_.remove(static_cast<Connection*>(*context));
+    daemon.metrics_.connections().add(-1);
     *context = nullptr;
   }
 }
@@ -223,7 +236,7 @@ MHD_Result add_header(void* request, MHD_ValueKind, const char* name, std::size_
 
 MHD_Result Daemon::start_exchange(MHD_Connection* connection, const char* method, Exchange& exchange) {
   exchange.started = true;
-  exchange.began_ns = steady_now_ns();
+  exchange.began_ns = http::steady_now_ns();
   Connection* known = connection_of(connection);
   auto request = std::make_unique<Request>();
   request->id = next_id(&request->serial);
@@ -231,8 +244,8 @@ MHD_Result Daemon::start_exchange(MHD_Connection* connection, const char* method
   request->headers.reserve(24);
   MHD_get_connection_values_n(connection, MHD_HEADER_KIND, &add_header, request.get());
   if (known != nullptr) {
-    request->address = known->address;
-    request->client = known->client;
+    request->address = known->client.bytes;
+    request->client = known->client.text;
   }
   request->raw_target = std::move(exchange.raw_target);
   auto target = parse_target(request->raw_target);
@@ -257,14 +270,14 @@ MHD_Result Daemon::start_exchange(MHD_Connection* connection, const char* method
   const bool has_body = length != 0 || sent.header("transfer-encoding").has_value();
   Transaction& transaction = *exchange.transaction;
   if (head_is_doubtful(sent)) {
-    if (known != nullptr) known->deadline_ns.store(INT64_MAX, std::memory_order_relaxed);
+    if (known != nullptr) known->allow_for_ever();
     transaction.refuse_now({.code = Code::kBadRequest});
     Response refusal = transaction.finish();
     refusal.add("Connection", "close");
     return respond(connection, exchange, std::move(refusal));
   }
   // While the core works the connection owes nothing.
-  if (known != nullptr) known->deadline_ns.store(INT64_MAX, std::memory_order_relaxed);
+  if (known != nullptr) known->allow_for_ever();
   bool wanted = false;
   if (full || too_long) {
     transaction.refuse_now({.code = full ? Code::kSlowDown : Code::kRequestHeaderSectionTooLarge});
@@ -280,8 +293,8 @@ MHD_Result Daemon::start_exchange(MHD_Connection* connection, const char* method
   if (!wanted && (waits || length > options_.limits.discard_bytes_max))
     return respond(connection, exchange, transaction.finish());
   if (known != nullptr) {
-    known->body_bytes_since = 0;
-    known->allow(options_.limits.body_timeout_s);
+    exchange.body_bytes_since = 0;
+    known->allow(seconds(options_.limits.body_timeout_s));
   }
   return MHD_YES;
 }
@@ -298,16 +311,16 @@ MHD_Result Daemon::on_request(void* self, MHD_Connection* connection, const char
     exchange->transaction->feed(std::as_bytes(std::span(upload_data, *upload_bytes)));
     // What is read only to be able to answer has no more time than it began with.
     if (known != nullptr && !exchange->transaction->refused()) {
-      known->body_bytes_since += *upload_bytes;
-      if (known->body_bytes_since >= daemon.options_.limits.body_bytes_min) {
-        known->body_bytes_since = 0;
-        known->allow(daemon.options_.limits.body_timeout_s);
+      exchange->body_bytes_since += *upload_bytes;
+      if (exchange->body_bytes_since >= daemon.options_.limits.body_bytes_min) {
+        exchange->body_bytes_since = 0;
+        known->allow(seconds(daemon.options_.limits.body_timeout_s));
       }
     }
     *upload_bytes = 0;
     return MHD_YES;
   }
-  if (known != nullptr) known->deadline_ns.store(INT64_MAX, std::memory_order_relaxed);
+  if (known != nullptr) known->allow_for_ever();
   return daemon.respond(connection, *exchange, exchange->transaction->finish());
 }
 
@@ -397,7 +410,7 @@ MHD_Result Daemon::respond(MHD_Connection* connection, Exchange& exchange, Respo
   for (const auto& [name, value] : response.headers) add(name.c_str(), value);
   exchange.status = response.status;
   if (Connection* known = connection_of(connection)) {
-    known->allow(options_.limits.body_timeout_s + exchange.sent / options_.limits.send_bytes_per_second_min);
+    known->allow(seconds(options_.limits.body_timeout_s + exchange.sent / options_.limits.send_bytes_per_second_min));
   }
   const MHD_Result queued = MHD_queue_response(connection, static_cast<unsigned>(response.status), made);
   MHD_destroy_response(made);
@@ -409,7 +422,7 @@ void Daemon::on_completed(void* self, MHD_Connection* connection, void** state, 
   std::unique_ptr<Exchange> exchange(static_cast<Exchange*>(*state));
   *state = nullptr;
   if (Connection* known = connection_of(connection)) {
-    known->allow(daemon.options_.limits.idle_timeout_s);
+    known->allow(seconds(daemon.options_.limits.idle_timeout_s));
     known->end_work();
   }
   if (!exchange || !exchange->counted) return;
@@ -419,7 +432,7 @@ void Daemon::on_completed(void* self, MHD_Connection* connection, void** state, 
   if (exchange->status >= 400 && exchange->status < 500) metrics.client_errors->add();
   metrics.bytes_received->add(exchange->received);
   metrics.bytes_sent->add(exchange->sent);
-  metrics.seconds->observe_ns(static_cast<std::uint64_t>(steady_now_ns() - exchange->began_ns));
+  metrics.seconds->observe_ns(static_cast<std::uint64_t>(http::steady_now_ns() - exchange->began_ns));
   exchange.reset();  // what a body had staged is given back before the request counts as over
   daemon.metrics_.in_flight().add(-1);
   if (daemon.requests_.fetch_sub(1) == 1 && daemon.draining_.load()) {
