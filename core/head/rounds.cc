@@ -71,7 +71,8 @@ void Rounds::serve() {
     work.run();
     lock.lock();
     work.running = false;
-    if (work.due == Clock::time_point::max()) work.due = kSystemTime.steady() + work.period;  // else it was called meanwhile
+    if (work.due == Clock::time_point::max())
+      work.due = kSystemTime.steady() + work.period;  // else it was called meanwhile
     ended_.notify_all();
     wake_.notify_one();
   }

@@ -3,8 +3,8 @@
 #include <array>
 
 #include "base/log.h"
-#include "frontends/s3/auth/authentication.h"
 #include "frontends/http/connections.h"
+#include "frontends/s3/auth/authentication.h"
 #include "frontends/s3/op/admission.h"
 #include "frontends/s3/xml/writer.h"
 
