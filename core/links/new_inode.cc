@@ -137,7 +137,7 @@ Result<NodeRef> add_file(MetaTxn& txn, const NodeRef& dir, Inode& dir_next, std:
     home = {std::make_shared<Account>(), std::make_shared<Ancestry>(inode.id, std::move(home.ancestry), kind)};
     home.account->dir = inode.id;
     home.account->parent = above;
-    home.account->makes = of;
+    home.account->child_class = of;
     if (charged == nullptr) STOA_CHECK_OK(txn.give_child_limits(home.account, above));
   }
   return txn.new_inode(std::move(inode), std::move(home));

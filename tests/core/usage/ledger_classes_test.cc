@@ -30,7 +30,7 @@ class LedgerClassesTest : public ::testing::Test {
   static AccountRef child(const AccountRef& parent, UsageClass child_class = UsageClass::kLive) {
     auto account = std::make_shared<Account>();
     account->parent = parent;
-    account->child_class = makes;
+    account->child_class = child_class;
     return account;
   }
   static ChargeTarget target(const AccountRef& account, UsageClass of = UsageClass::kLive, Owner owner = {1, 50}) {
