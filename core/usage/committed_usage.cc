@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/assert.h"
+#include "base/debug_assert.h"
 #include "core/kv/keys.h"
 
 namespace stoa::core {
@@ -20,7 +20,7 @@ void put_account(const Account& account, WriteBatch& batch) {
     return;
   }
   UsageRecord record = counters.total.record();
-  STOA_ASSERT(!is_negative(record.usage + -sum_of(record.by_class, kAllButLive)));
+  STOA_DEBUG_ASSERT(!is_negative(record.usage + -sum_of(record.by_class, kAllButLive)));
   if (account.ended) {
     record.limits = {};
     record.surviving_parent = account.parent != nullptr ? account.parent->dir : kNoFile;
@@ -104,7 +104,7 @@ void CommittedUsage::apply(const Charge& charge) {
     };
     counters.charge(target.owner, target.file, change_of(charge.delta, of, counters.excluded()), clock_, changed);
     // A directory counts what those that count in it do.
-    STOA_ASSERT(below == nullptr || !is_negative(counters.total.used + -below->committed.total.used));
+    STOA_DEBUG_ASSERT(below == nullptr || !is_negative(counters.total.used + -below->committed.total.used));
     below = account.get();
   });
 }

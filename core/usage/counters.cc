@@ -1,6 +1,6 @@
 #include "core/usage/counters.h"
 
-#include "base/assert.h"
+#include "base/debug_assert.h"
 
 namespace stoa::core {
 namespace {
@@ -63,7 +63,7 @@ Counters Counters::of(const UsageRecord& record, const ExcludedClasses& excluded
 }
 
 void Counters::set_not_live(const NotLive& to) {
-  for (const Usage& amount : to.by_class.amounts) STOA_ASSERT(!is_negative(amount));
+  for (const Usage& amount : to.by_class.amounts) STOA_DEBUG_ASSERT(!is_negative(amount));
   if (to.by_class == UsageByClass{} && is_zero(to.excluded)) {
     not_live.reset();
   } else if (not_live == nullptr) {
@@ -75,7 +75,7 @@ void Counters::set_not_live(const NotLive& to) {
 
 bool Counters::add(const CountersChange& change, Clock clock) {
   used = used + change.all;
-  STOA_ASSERT(!is_negative(used));
+  STOA_DEBUG_ASSERT(!is_negative(used));
   const Usage excluded = change.all + -change.counted;
   if (change.by_class != UsageByClass{} || !is_zero(excluded)) {
     const NotLive before = not_live != nullptr ? *not_live : NotLive{};
