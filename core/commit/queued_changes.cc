@@ -13,7 +13,8 @@ namespace {
 
 // Families whose keys begin with the id of a file or directory, and of which walks look at all keys of one id.
 bool is_walked_by_id(Family family) {
-  return family == Family::kEntry || family == Family::kCookie || family == Family::kXattr || family == Family::kLink;
+  return family == Family::kEntry || family == Family::kCookie || family == Family::kXattr || family == Family::kLink ||
+         family == Family::kFold;
 }
 
 bool is_of_one_id(std::string_view lower, std::string_view upper) {
