@@ -71,6 +71,14 @@ Status store_edge(VolumeContext& volume, Edge& edge) {
   return row.staged ? Status{} : store_sums(volume, row);
 }
 
+// Some of its bytes may be zeros by now: no sum of them is known.
+void forget_edge(VolumeContext& volume, Edge& edge) {
+  LiveRow& row = edge.held.row();
+  const std::lock_guard lock(row.mutex);
+  row.known &= ~edge.held.blocks();
+  volume.data->verified.forget(row.blob, row.number, edge.held.blocks());
+}
+
 }  // namespace
 
 Status punch_blob(VolumeContext& volume, FileId id, std::uint64_t file_offset, BlobId blob, std::uint64_t offset,
@@ -113,8 +121,12 @@ Status punch_blob(VolumeContext& volume, FileId id, std::uint64_t file_offset, B
     newest = ticket;
   }
   if (newest != CommitTicket{}) STOA_CHECK_OK(volume.committer.wait_durable(newest));
-  STOA_CHECK_OK(volume.blobs.punch(blob, offset, length));
-  STOA_CHECK_OK(volume.blobs.sync(std::span(&blob, 1)));
+  Status zeroed = volume.blobs.punch(blob, offset, length);
+  if (zeroed) zeroed = volume.blobs.sync(std::span(&blob, 1));
+  if (!zeroed) {
+    for (Edge& edge : edges) forget_edge(volume, edge);
+    return zeroed;
+  }
   for (Edge& edge : edges) STOA_CHECK_OK(store_edge(volume, edge));
   return {};
 }

@@ -225,7 +225,12 @@ Result<std::vector<Bin>> bins_below(const VolumeView& volume, FileId dir) {
     STOA_TRY(record, RecycleRootRecord::decode(it->value()));
     const auto recycle_root = volume.nodes.get(keys::id_of(it->key().substr(prefix.size())));
     const auto node = volume.nodes.get(record.bin);
-    if (!recycle_root || !node) continue;  // gone since the walk began
+    // Gone since the walk began, or damaged, which the verifier tells and which must not hold up the others.
+    const auto is_passed_over = [](Errc why) { return why == Errc::kStale || why == Errc::kCorrupt; };
+    for (const auto* party : {&recycle_root, &node}) {
+      if (!*party && !is_passed_over(party->error().code)) return fail(party->error());
+    }
+    if (!recycle_root || !node) continue;
     const std::shared_lock chain(volume.tree_lock);
     if (lies_in((*recycle_root)->home_now().ancestry, dir)) bins.push_back({*recycle_root, *node});
   }

@@ -24,6 +24,9 @@ Result<std::vector<Bin>> bins_above(const VolumeView& volume, FileId dir) {
     if (bin == kNoFile) continue;
     const auto recycle_root = volume.nodes.get(id);
     const auto bin_node = volume.nodes.get(bin);
+    for (const auto* party : {&recycle_root, &bin_node}) {
+      if (!*party && party->error().code != Errc::kStale) return fail(party->error());
+    }
     if (recycle_root && bin_node) bins.push_back({*recycle_root, *bin_node});  // else it went meanwhile
   }
   return bins;

@@ -38,6 +38,7 @@ Result<std::vector<NodeRef>> directories_of_key(const VolumeView& volume, FileId
     }
     if (!entry.exists()) break;
     auto next = volume.nodes.get(entry.id);
+    if (!next && next.error().code != Errc::kStale) return fail(next.error());
     if (!next) break;  // removed since
     present.push_back(node = *std::move(next));
   }
@@ -65,6 +66,7 @@ Result<std::optional<Origin>> origin_of(const VolumeView& volume, ItemRecord ite
     STOA_TRY(place, place_of(volume, origin.dir));
     if (!place) return std::nullopt;
     const auto above = volume.nodes.get(place->parent);
+    if (!above && above.error().code != Errc::kStale) return fail(above.error());
     if (!above) return std::nullopt;
     const FileId bin = bin_of_user_bin(volume, **above);
     if (bin == kNoFile) {
@@ -73,6 +75,7 @@ Result<std::optional<Origin>> origin_of(const VolumeView& volume, ItemRecord ite
       continue;
     }
     auto outer = item_of(volume, bin, place->raw);
+    if (!outer && outer.error().code != Errc::kNotFound) return fail(outer.error());
     if (!outer) return std::nullopt;
     item = std::move(outer->second);
     origin.dir = item.parent;
