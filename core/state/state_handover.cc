@@ -44,7 +44,8 @@ HolderState VolumeState::export_holder(HolderId holder) const {
     }
   }
   std::ranges::sort(state.opens, {}, &HolderState::Open::id);
-  std::ranges::stable_sort(state.mandatory_locks, {}, &HolderState::MandatoryLock::open);
+  std::ranges::sort(state.mandatory_locks, {},
+                    [](const HolderState::MandatoryLock& one) { return std::pair(one.open, one.range.offset); });
   std::ranges::sort(state.leases, {}, &HolderState::Lease::id);
   std::ranges::sort(state.locks, {}, [](const HolderState::Lock& one) {
     return std::tuple(one.file, std::string_view(one.owner), one.range.offset);

@@ -256,8 +256,10 @@ TEST_F(WatchTest, ThousandsOfChangesByManyThreadsComeInOrder) {
   for (int i = 0; i < kThreads * kEach; ++i) {
     const Event event = all->next();
     ASSERT_EQ(event.name, "create");
-    ASSERT_GT(std::stoull(event.id), last);
-    last = std::stoull(event.id);
+    const auto sequence = core::decode_cursor(core::ShardId{}, event.id);
+    ASSERT_TRUE(sequence) << event.id;
+    ASSERT_GT(*sequence, last);
+    last = *sequence;
     const auto path = event.data["path"].get<std::string>();
     const std::string dir = path.substr(0, 3);
     ASSERT_EQ(path, dir + "/" + std::to_string(next[dir]++));

@@ -180,7 +180,7 @@ TEST_F(Nfs4Attributes, WhatCannotBeSetIsRefused) {
   EXPECT_EQ(set({Attr::kSize}, Xdr().u64(~std::uint64_t{0})), Nfs4Status::kFBig);
   EXPECT_EQ(set({Attr::kTimeModifySet}, Xdr().u32(1).u64(1).u32(1'000'000'000)), Nfs4Status::kInval);
   EXPECT_EQ(set({Attr::kTimeModifySet}, Xdr().u32(1).u64(1ull << 62).u32(0)), Nfs4Status::kInval);
-  EXPECT_EQ(run(nfs4::op_setattr, Xdr().raw(good_stateid()).u32(1).u32(1 << 14).opaque({})), Nfs4Status::kAttrNotSupp);
+  EXPECT_EQ(run(nfs4::op_setattr, Xdr().raw(good_stateid()).u32(2).u32(0).u32(1).opaque({})), Nfs4Status::kAttrNotSupp);
   EXPECT_EQ(run(nfs4::op_setattr, Xdr().raw(good_stateid()).u32(4).u32(0).u32(0).u32(0).u32(1).opaque({})),
             Nfs4Status::kAttrNotSupp);
 }
@@ -240,7 +240,7 @@ TEST_F(Nfs4Attributes, VerifyAndNverifyAreOpposites) {
   for (const auto operation : {nfs4::op_verify, nfs4::op_nverify}) {
     EXPECT_EQ(run(operation, fattr({Attr::kRdattrError}, Xdr().u32(0))), Nfs4Status::kInval);
     EXPECT_EQ(run(operation, fattr({Attr::kTimeModifySet}, Xdr().u32(0))), Nfs4Status::kInval);
-    EXPECT_EQ(run(operation, Xdr().u32(1).u32(1 << 14).opaque({})), Nfs4Status::kAttrNotSupp);
+    EXPECT_EQ(run(operation, Xdr().u32(2).u32(0).u32(1).opaque({})), Nfs4Status::kAttrNotSupp);
     EXPECT_EQ(run(operation, fattr({Attr::kSize}, Xdr().u32(0))), Nfs4Status::kBadXdr);
   }
 }
