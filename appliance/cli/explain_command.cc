@@ -138,7 +138,7 @@ void print_explanation(const Json& reply, const std::string& client) {
   std::printf("space     %s free in the volume\n",
               appliance::round_bytes(reply["bytes_free"].get<std::uint64_t>()).c_str());
   for (const Json& cause : reply["causes"]) {
-    std::printf("\ncause     %s\ncure      %s\n", printable(cause["what"].get<std::string>()).c_str(),
+    std::printf("\ncause     %s\nremedy    %s\n", printable(cause["what"].get<std::string>()).c_str(),
                 printable(cause["remedy"].get<std::string>()).c_str());
   }
 }

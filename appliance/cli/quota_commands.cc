@@ -115,7 +115,9 @@ void print_counted(const Json& quota) {
     std::string& list = counts.get<bool>() ? counted : not_counted;
     list += (list.empty() ? "" : ", ") + words_of(what);
   }
-  std::printf("Counted: %s. Not counted: %s.\n", counted.c_str(), not_counted.c_str());
+  std::printf("Counted: %s.", counted.c_str());
+  if (!not_counted.empty()) std::printf(" Not counted: %s.", not_counted.c_str());
+  std::printf("\n");
   if (quota["counted"]["recycled"].is_null()) std::printf("What is deleted in it is not kept.\n");
 }
 

@@ -33,7 +33,7 @@ Outcome status(const Session& session) {
                 usage["directories"].get<long long>());
     std::printf("space      %s\n", space_text(volume["space"]).c_str());
     for (const Json& protocol : s["protocols"]) {
-      std::printf("protocol       %s: %s\n", protocol["name"].get<std::string>().c_str(),
+      std::printf("protocol   %s: %s\n", protocol["name"].get<std::string>().c_str(),
                   protocol["open"].get<bool>() ? protocol["address"].get<std::string>().c_str() : "closed");
     }
     for (const Json& folder : s["data_directories"]) {
