@@ -2,7 +2,8 @@
 // holder's id.
 //
 // Events are values and come from any thread, with no lock of the core held, yet perhaps with locks of a protocol that
-// called the core: a handler must not block, add or remove holders. It may return the lease.
+// called the core: a handler must not block, add or remove holders, or return a lease. It hands that over to a thread
+// of its own.
 #pragma once
 
 #include "core/api/file_handle.h"

@@ -110,13 +110,25 @@ void Committer::for_each_queued(std::unique_lock<std::mutex>& lock, Visit visit)
 Result<std::optional<std::optional<std::string>>> Committer::find_made(Family family, std::string_view key) {
   std::unique_lock lock(mutex_);
   std::optional<std::optional<std::string>> found;
+  bool added = false;
   for_each_queued(lock, [&](const WriteBatch& batch) {
     for (const WriteBatch::Op& op : batch.ops()) {
       if (op.family != family || batch.key(op) != key) continue;
+      added = op.kind == WriteBatch::Kind::kAdd;
       found = op.kind == WriteBatch::Kind::kRemove ? std::nullopt : std::optional<std::string>(batch.value(op));
     }
   });
-  if (family != Family::kUsage || failed_) return found;
+  // To what the store will have: nobody knows that before it is written.
+  if (added) return fail(Errc::kNoSpace, kNoRoom);
+  if (failed_) return found;
+  if (family == Family::kBlob || family == Family::kGc) {
+    const BlobId blob{keys::read_be64(key)};
+    for (const Queued& queued : queue_) {
+      if (std::ranges::find(queued.unit.references, blob, &BlobReference::blob) != queued.unit.references.end())
+        return fail(Errc::kNoSpace, kNoRoom);
+    }
+  }
+  if (family != Family::kUsage) return found;
   // An account that is charged in the queue has a usage that is not made yet.
   const FileId dir = keys::id_of(key);
   for (const Queued& queued : queue_) {
@@ -137,6 +149,7 @@ std::vector<QueuedChanges::KeyChange> Committer::made_between(Family family, std
     for (const WriteBatch::Op& op : batch.ops()) {
       const std::string_view key = batch.key(op);
       if (op.family != family || key < lower || (!upper.empty() && key >= upper)) continue;
+      if (op.kind == WriteBatch::Kind::kAdd) continue;  // a walk shows the count that is stored
       found[std::string(key)] =
           op.kind == WriteBatch::Kind::kRemove ? std::nullopt : std::optional<std::string>(batch.value(op));
     }

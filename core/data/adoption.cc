@@ -62,9 +62,10 @@ Status Adoption::adopt_piece() {
   const auto it = then_->scan(family, from_, {});
   RecordChanges forgotten;
   std::size_t told = 0;
+  std::string last;
   for (; it->valid() && told < kAdoptedAtOnce; it->next(), ++told) {
     const BlobId blob{keys::read_be64(it->key())};
-    from_ = std::string(it->key()) + '\0';
+    last = it->key();
     // A crash between the steps of garbage collection leaves such: no file uses the blob, and the queue has it not.
     const auto record = family == Family::kBlob ? BlobRecord::decode(it->value()) : BlobRecord{1};
     if (record && record->references == 0) forgotten.mark_garbage(blob);
@@ -75,8 +76,10 @@ Status Adoption::adopt_piece() {
     log_error("data", "a blob is missing in the blob store",
               {{"blob", static_cast<std::uint64_t>(blob)}, {"error", describe(adopted.error())}});
   }
-  told_.add(told);
   if (!forgotten.empty()) STOA_CHECK_OK(volume_.committer.commit({.batch = forgotten.take()}));
+  // Only now: what fails is told again.
+  told_.add(told);
+  if (told > 0) from_ = last + '\0';
   STOA_CHECK_OK(it->status());
   if (!it->valid()) {
     ++family_;

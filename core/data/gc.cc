@@ -1,6 +1,5 @@
 #include "core/data/gc.h"
 
-#include "base/assert.h"
 #include "base/log.h"
 #include "core/blob/blob_record.h"
 #include "core/data/block_sums.h"
@@ -35,12 +34,13 @@ void release_abandoned(VolumeContext& volume) {
   }
 }
 
+// kCorrupt: a damaged volume counts fewer than none.
 Result<std::int64_t> references(KvReader& kv, BlobId blob) {
   std::string value;
   STOA_TRY(found, kv.get(Family::kBlob, keys::be64(static_cast<std::uint64_t>(blob)), &value));
   if (!found) return 0;
   STOA_TRY(record, BlobRecord::decode(value));
-  STOA_ASSERT(record.references >= 0);
+  if (record.references < 0) return fail(Errc::kCorrupt, "a blob is counted as used by fewer than none");
   return record.references;
 }
 
@@ -48,9 +48,8 @@ struct Candidates {
   std::vector<BlobId> unused, used;
 };
 
-// None of them was pinned just now. The walk that found them shows the past: a copy may have taken the content up
-// since. It had the blob pinned until its commit was queued, so what was not pinned just now and was taken up is
-// counted in a snapshot made now; and what nothing counts in it, nothing can take up any more.
+// The walk that found them shows the past. The queue holds each blob that some file has ended to use, so others may use
+// it still, and copy it.
 Result<Candidates> sort_out(VolumeContext& volume, std::span<const BlobId> candidates) {
   const auto now = volume.kv.snapshot();
   Candidates sorted;
@@ -58,8 +57,14 @@ Result<Candidates> sort_out(VolumeContext& volume, std::span<const BlobId> candi
     std::string value;
     STOA_TRY(still, now->get(Family::kGc, keys::be64(static_cast<std::uint64_t>(blob)), &value));
     if (!still) continue;
-    STOA_TRY(count, references(*now, blob));
-    (count == 0 ? sorted.unused : sorted.used).push_back(blob);
+    const auto count = references(*now, blob);
+    if (!count && count.error().code == Errc::kCorrupt) {
+      log_error("gc", "a blob stays, for its count of users is damaged",
+                {{"blob", static_cast<std::uint64_t>(blob)}, {"error", describe(count.error())}});
+      continue;
+    }
+    if (!count) return fail(count.error());
+    (*count == 0 ? sorted.unused : sorted.used).push_back(blob);
   }
   return sorted;
 }
@@ -71,20 +76,60 @@ Status drop_candidates(VolumeContext& volume, std::span<const BlobId> used) {
   RecordChanges dropped, back;
   for (const BlobId blob : used) dropped.remove_garbage(blob);
   STOA_CHECK_OK(volume.committer.commit({.batch = dropped.take()}));
+  Status done;
   for (const BlobId blob : used) {
-    STOA_TRY(count, references(volume.kv, blob));
-    if (count == 0) back.mark_garbage(blob);
+    const auto count = references(volume.kv, blob);
+    if (!count || *count == 0) back.mark_garbage(blob);
+    if (!count && done) done = fail(count.error());
   }
-  if (back.empty()) return {};
+  if (back.empty()) return done;
   volume.in_flight.garbage.store(true, std::memory_order_release);
   STOA_CHECK_OK(volume.committer.commit({.batch = back.take()}));
-  return {};
+  return done;
 }
 
-// What is known of the blobs goes, and then their places are free. `durable`: their last uses have ended durably; else
-// that is waited for.
-Status free_unused(VolumeContext& volume, std::span<const BlobId> unused, CommitTicket ended, bool& durable) {
-  if (unused.empty()) return {};
+// Those of them that nothing can take up any more. A copy pins a blob from before it reads who names it until its use
+// is queued. When a count is zero nobody new can begin one; so what is not pinned after that, and is still counted by
+// nothing, stays so.
+Result<std::vector<BlobId>> unreachable(VolumeContext& volume, std::span<const BlobId> unused) {
+  std::vector<BlobId> unpinned, found;
+  for (const BlobId blob : unused) {
+    if (volume.data->pins->pinned(blob)) {
+      volume.in_flight.garbage.store(true, std::memory_order_release);
+    } else {
+      unpinned.push_back(blob);
+    }
+  }
+  if (unpinned.empty()) return found;
+  const auto now = volume.kv.snapshot();
+  for (const BlobId blob : unpinned) {
+    STOA_TRY(count, references(*now, blob));
+    if (count == 0) found.push_back(blob);
+  }
+  return found;
+}
+
+// How many of them go with one sync. A crash behind that sync leaves them without a name, and a start frees so many by
+// itself (backends/blob/local/sweep.h).
+std::size_t piece_of(const VolumeContext& volume, std::span<const BlobId> blobs) {
+  constexpr std::size_t kLargeMax = 4, kSomeMax = 32;
+  constexpr std::uint64_t kSmallBytes = std::uint64_t{32} << 20, kSomeBytes = std::uint64_t{512} << 20;
+  std::uint64_t bytes = 0;
+  std::size_t large = 0;
+  for (std::size_t i = 0; i < blobs.size(); ++i) {
+    const std::uint64_t capacity = volume.blobs.capacity(blobs[i]);
+    const bool is_large = capacity > kSomeBytes;  // a host file of its own
+    large += is_large ? 1 : 0;
+    bytes += is_large ? 0 : capacity;
+    const bool fits = large == 0 ? bytes <= kSmallBytes || (i < kSomeMax && bytes <= kSomeBytes)
+                                 : i < kSomeMax && large <= kLargeMax && bytes <= kSomeBytes;
+    if (!fits && i > 0) return i;
+  }
+  return blobs.size();
+}
+
+// What is known of the blobs goes, and then their places are free.
+Status free_piece(VolumeContext& volume, std::span<const BlobId> unused) {
   // Nobody is left who writes to them; before the snapshot is made, so that it has what was stored of their sums.
   for (const BlobId blob : unused) volume.data->sums.forget(blob, volume.blobs.capacity(blob));
   const auto now = volume.kv.snapshot();
@@ -95,14 +140,10 @@ Status free_unused(VolumeContext& volume, std::span<const BlobId> unused, Commit
     done.remove_blob(blob);
     volume.in_flight.track(blob);  // for the verifier: nothing names it until it is released
   }
-  // The removal of the name must be safe before the content goes.
-  if (!durable) STOA_CHECK_OK(volume.committer.wait_durable(ended));
-  durable = true;
-  // The records go before the place is free: it may name another file's blob next, which an old record must not free
-  // after a crash.
-  STOA_CHECK_OK(volume.committer.commit({.batch = done.take()}));
-  // Written, and not only queued: in one group with the next life of the place, the removal would come last.
-  STOA_CHECK_OK(volume.committer.wait_applied());
+  // Durably: with that, all ends of uses are durable that made the count zero. And no record is left, after a crash
+  // either, that would free the blob to whom the place belongs next.
+  STOA_TRY(gone, volume.committer.commit({.batch = done.take()}));
+  STOA_CHECK_OK(volume.committer.wait_durable(gone));
   for (const BlobId blob : unused) {
     if (volume.blobs.capacity(blob) <= kSumRowBytes) volume.data->verified.forget(blob, 0);
     release(volume, blob);
@@ -110,17 +151,21 @@ Status free_unused(VolumeContext& volume, std::span<const BlobId> unused, Commit
   return {};
 }
 
-}  // namespace
+Status free_unused(VolumeContext& volume, std::span<const BlobId> unused) {
+  if (unused.empty()) return {};
+  STOA_TRY(free, unreachable(volume, unused));
+  for (std::span<const BlobId> left = free; !left.empty();) {
+    const std::size_t piece = piece_of(volume, left);
+    STOA_CHECK_OK(free_piece(volume, left.first(piece)));
+    left = left.subspan(piece);
+  }
+  return {};
+}
 
-Status collect_garbage(VolumeContext& volume, qos::BackgroundThrottle* pace) {
-  if (!volume.data->adopted.load(std::memory_order_acquire)) return {};
-  release_abandoned(volume);
-  if (!volume.in_flight.garbage.exchange(false, std::memory_order_acq_rel)) return {};
+Status collect(VolumeContext& volume, qos::BackgroundThrottle* pace) {
   // The committer makes gc records when it writes what is queued; from then on a walk sees them.
   STOA_CHECK_OK(volume.committer.wait_applied());
   const auto it = volume.kv.scan(Family::kGc, {}, {});
-  const auto applied = volume.committer.applied();  // after the walk began: covers all that it sees
-  bool durable = false;
   while (it->valid()) {
     std::vector<BlobId> candidates;
     for (; it->valid() && candidates.size() < kReleasedAtOnce; it->next()) {
@@ -134,7 +179,7 @@ Status collect_garbage(VolumeContext& volume, qos::BackgroundThrottle* pace) {
     if (candidates.empty()) break;
     STOA_TRY(sorted, sort_out(volume, candidates));
     STOA_CHECK_OK(drop_candidates(volume, sorted.used));
-    STOA_CHECK_OK(free_unused(volume, sorted.unused, applied, durable));
+    STOA_CHECK_OK(free_unused(volume, sorted.unused));
     if (pace == nullptr) continue;
     pace->spent(qos::Price{}.add(qos::Resource::kMetadataOps, candidates.size()));
     if (!pace->stopped()) continue;
@@ -142,6 +187,17 @@ Status collect_garbage(VolumeContext& volume, qos::BackgroundThrottle* pace) {
     break;
   }
   return it->status();
+}
+
+}  // namespace
+
+Status collect_garbage(VolumeContext& volume, qos::BackgroundThrottle* pace) {
+  if (!volume.data->adopted.load(std::memory_order_acquire)) return {};
+  release_abandoned(volume);
+  if (!volume.in_flight.garbage.exchange(false, std::memory_order_acq_rel)) return {};
+  const Status done = collect(volume, pace);
+  if (!done) volume.in_flight.garbage.store(true, std::memory_order_release);  // the next round tries again
+  return done;
 }
 
 }  // namespace stoa::core

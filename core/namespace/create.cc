@@ -28,7 +28,7 @@ Result<CreatedFile> create_file(VolumeContext& volume, const OpContext& ctx, con
     const Attributes parent = dir->record.attributes();
     locks.release();
     STOA_TRY(node, volume.nodes.get(entry.record.id));
-    const std::shared_lock lock(node->lock);
+    STOA_TRY(lock, share_by(node->lock, ctx.deadline));
     STOA_CHECK_OK(require_live(*node));
     if (node->record.type != FileType::kRegular) return fail(Errc::kExists);
     if (req.mode == CreateMode::kExclusive && (req.verifier == 0 || node->record.create_verifier != req.verifier)) {

@@ -38,7 +38,7 @@ Status may_use(VolumeContext& volume, const OpContext& ctx, const OpenRequest& r
   const bool recycled = is_recycled(volume, node);
   FileId home = kNoFile;
   {
-    const std::shared_lock lock(node->lock);
+    STOA_TRY(lock, share_by(node->lock, ctx.deadline));
     STOA_CHECK_OK(require_live(*node));
     if (node->record.is_directory()) return fail(Errc::kIsDirectory);
     if (node->record.type != FileType::kRegular) return fail(Errc::kWrongType);
@@ -84,7 +84,7 @@ Result<OpenReply> open_there(VolumeContext& volume, const OpContext& ctx, const 
     STOA_CHECK_OK(open.begin(node->id));
     STOA_CHECK_OK(volume.state.before_look(ctx, node->id));
     {
-      const std::shared_lock lock(node->lock);
+      STOA_TRY(lock, share_by(node->lock, ctx.deadline));
       STOA_CHECK_OK(require_live(*node));
       reply.attr = node->record.attributes();
     }
@@ -104,7 +104,7 @@ Result<OpenReply> open_name(VolumeContext& volume, const OpContext& ctx, const O
   FoundEntry entry;
   OpenReply reply{};
   {
-    const std::shared_lock lock(dir->lock);
+    STOA_TRY(lock, share_by(dir->lock, ctx.deadline));
     STOA_CHECK_OK(require_directory(*dir));
     STOA_CHECK_OK(require(ctx, dir->record, kRightSearch));
     STOA_TRY(found, find_posix(volume, *dir, req.name));
@@ -138,7 +138,11 @@ Result<OpenReply> create_name(VolumeContext& volume, const OpContext& ctx, const
                   .parent = made.reply.parent};
   if (made.reply.created) return finished(volume, ctx, req, open, std::move(reply));
   STOA_TRY(node, volume.nodes.get(made.reply.attr.id));
-  return open_there(volume, ctx, req, node, std::move(reply));
+  // Sent again, it is answered as the first time: its maker may use the file whatever mode it was given (RFC 8881
+  // 18.16.3).
+  OpenRequest again = req;
+  again.reclaim = ctx.cred.uid == made.reply.attr.uid;
+  return open_there(volume, ctx, again, node, std::move(reply));
 }
 
 // The file was made before the start, by this request. It is the caller's as if it were made now.
@@ -171,6 +175,12 @@ Result<OpenReply> open(VolumeContext& volume, const OpContext& ctx, const OpenRe
   STOA_TRY(dir, reach(volume, ctx, req.parent));
   const bool takes_what_is_there =
       req.disposition == OpenDisposition::kOpenOrCreate || req.disposition == OpenDisposition::kOverwriteOrCreate;
+  if (ctx.read_only && takes_what_is_there) {
+    // What is there can be opened, if only for reading.
+    auto opened = open_name(volume, ctx, req, dir);
+    if (opened || opened.error().code != Errc::kNotFound) return opened;
+    return fail(Errc::kReadOnly);
+  }
   for (int attempt = 0; attempt < kOpenAttempts; ++attempt) {
     if (may_create(req.disposition)) {
       auto created = create_name(volume, ctx, req, dir);

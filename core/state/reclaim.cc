@@ -49,10 +49,10 @@ Status Reclaim::count_start() {
 
 Status Reclaim::remember(Protocol protocol, std::string_view name) {
   STOA_CHECK_OK(check_name(name));
+  const std::string key = keys::client_key(protocol, name);
   CommitTicket ticket{};
   {
     const std::lock_guard lock(mutex_);
-    std::string key = keys::client_key(protocol, name);
     const auto known = clients_.find(key);
     if (known == clients_.end() && clients_.size() >= kClientsMax) return fail(Errc::kBusy, "too many clients");
     // Also when there is a record: it may not be durable yet.
@@ -60,11 +60,18 @@ Status Reclaim::remember(Protocol protocol, std::string_view name) {
     batch.put(Family::kState, key, seal(kVersion, kVersion, {}));
     STOA_TRY(committed, committer_.commit({.batch = std::move(batch)}));
     ticket = committed;
-    Client& client = clients_[std::move(key)];
+    Client& client = clients_[key];
     client.here = true;
     ++client.remembered;
   }
-  return committer_.wait_durable(ticket);
+  const Status durable = committer_.wait_durable(ticket);
+  if (!durable) {
+    // The caller forgets only what it was told is remembered.
+    const std::lock_guard lock(mutex_);
+    const auto known = clients_.find(key);
+    if (known != clients_.end() && known->second.remembered > 0) --known->second.remembered;
+  }
+  return durable;
 }
 
 Status Reclaim::forget(Protocol protocol, std::string_view name) {

@@ -49,7 +49,7 @@ void VolumeState::delete_doomed(FileId id) {
     if (!gone && gone.error().code == Errc::kRecallPending) {
       {
         const std::lock_guard lock(undeleted_mutex_);
-        undeleted_.insert(id);
+        if (!undeleted_.insert(id).second) return;  // retry_waits() comes again
       }
       const auto waits = when_clear(FileId{gone.error().subject}, [this, id] { delete_doomed(id); });
       if (!waits || *waits) return;  // retry_waits() finds what nothing wakes

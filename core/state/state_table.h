@@ -33,8 +33,10 @@ struct StateOptions {
   std::int64_t opens_max = 1'000'000;
   std::int64_t locks_max = 1'000'000;
   std::int64_t leases_max = 250'000;
-  StateLimits of_peer{.opens = 250'000, .locks = 250'000, .leases = 60'000};
-  StateLimits of_holder{.opens = 100'000, .locks = 100'000, .leases = 50'000};
+  // Opens: above the limits of NFSv4 (frontends/nfs/v4/stateid_limits.h), which knows that a second OPEN of a file adds
+  // to the first one.
+  StateLimits of_peer{.opens = 510'000, .locks = 250'000, .leases = 60'000};
+  StateLimits of_holder{.opens = 210'000, .locks = 100'000, .leases = 50'000};
   StateClock::duration lease_recall_timeout = std::chrono::seconds(90);
   StateClock::duration grace = std::chrono::seconds(90);
   std::function<StateClock::time_point()> now = StateClock::now;

@@ -179,7 +179,9 @@ Status Store::finish_adoption() {
   kept_ = kept;
   slots_taken_.add(static_cast<std::int64_t>(kept.slots));
   for (const auto& directory : directories_) {
-    STOA_CHECK_OK(remove_empty_containers(*directory));
+    // No reason to sweep again, when what was adopted is known no more.
+    if (const Status removed = remove_empty_containers(*directory); !removed)
+      log_warning("blob", "an empty container could not be removed", {{"error", describe(removed.error())}});
     const std::lock_guard lock(directory->mutex);
     directory->slots.open_all();
     directory->adopted_own = {};

@@ -250,7 +250,11 @@ class RocksKv final : public core::KvStore {
     Status written;
     for (int i = 0; i < kTries; ++i) {
       STOA_CHECK_OK(recover());
-      written = touch_log("write", [this] { return write_batch(); });
+      bool taken = false;
+      written = touch_log("write", [&] { return write_batch(taken); });
+      // It is visible, and a batch that adds must not be applied twice. What the log lacks of it, recover() makes
+      // durable before the next write or sync.
+      if (taken && !written && written.error().code == Errc::kNoSpace) return {};
       if (written || written.error().code != Errc::kNoSpace) break;
     }
     return written;
@@ -323,11 +327,13 @@ class RocksKv final : public core::KvStore {
     return rocksdb::Status::InvalidArgument();
   }
 
-  rocksdb::Status write_batch() {
+  // `taken`: it is in memory, whatever becomes of the log.
+  rocksdb::Status write_batch(bool& taken) {
     const rocksdb::Status written = db_->Write({}, &batch_);
+    taken = written.ok();
     // RocksDB cannot go on when it changes to another log and what it still has in memory of the old one has no room:
     // so there is none.
-    return !written.ok() || reserve_ == nullptr || reserve_->has_room() ? written : db_->FlushWAL(false);
+    return !taken || reserve_ == nullptr || reserve_->has_room() ? written : db_->FlushWAL(false);
   }
 
   static LogGate::State state_after(const rocksdb::Status& status) {

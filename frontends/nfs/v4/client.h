@@ -163,6 +163,8 @@ struct Client {
   std::atomic<std::int64_t> renewed_ns{0};  // steady clock; the lease runs from here
   core::HolderId holder = core::kNoHolder;  // from confirmation on
   std::atomic<bool> reclaim_complete{false};
+  // A full disk did not take the record. What the client opens is kept all the same, and its next OPEN tries again.
+  std::atomic<bool> unrecorded{false};
   std::atomic<bool> remembered{false};  // the next start waits for it; changes with record_mutex held
   std::mutex record_mutex;              // comes before `mutex`; held while the store is written
 

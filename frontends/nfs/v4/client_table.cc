@@ -395,8 +395,12 @@ Status ClientTable::remember(Client& client) {
     // refuses this client's reclaims.
     log_error("nfs4", "a client opens files and could not be recorded for reclaim",
               {{"error", describe(recorded.error())}});
-    if (recorded.error().code == Errc::kNoSpace) return {};  // the next one that opens tries again
+    if (recorded.error().code == Errc::kNoSpace) {
+      client.unrecorded.store(true, std::memory_order_release);
+      return {};
+    }
   }
+  client.unrecorded.store(false, std::memory_order_release);
   client.remembered.store(true, std::memory_order_release);
   return {};
 }

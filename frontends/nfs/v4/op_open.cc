@@ -200,7 +200,9 @@ Nfs4Status keep_open(Compound& c, const Arguments& arguments, const core::FileRe
     if (const auto status = be_remembered(c); status != Nfs4Status::kOk) return status;
     const std::lock_guard lock(client.mutex);
     if (client.gone) return gone_status(c);
-    if (!client.remembered.load(std::memory_order_acquire)) continue;
+    // Forgotten since, because it held nothing.
+    if (!client.remembered.load(std::memory_order_acquire) && !client.unrecorded.load(std::memory_order_acquire))
+      continue;
     const auto known = client.opens.find({std::string(arguments.owner), file.id});
     if (known == client.opens.end()) {
       const StateRef open = add_state(client, StateKind::kOpen, file, std::string(arguments.owner), owner_in_turn(c));
@@ -222,7 +224,12 @@ Nfs4Status keep_open(Compound& c, const Arguments& arguments, const core::FileRe
   }
 }
 
+bool is_under_delegation(const Arguments& arguments) {
+  return arguments.claim == Claim::kDelegateCur || arguments.claim == Claim::kDelegCurFh;
+}
+
 // CLAIM_DELEGATE_CUR, CLAIM_DELEG_CUR_FH: opens that the client has made by itself under its delegation (10.4.1).
+// kNoFile: of whichever file.
 Nfs4Status check_delegation(Compound& c, const Arguments& arguments, core::FileId file) {
   Stateid stateid = arguments.delegation;
   if (const auto status = resolve_current(c, stateid); status != Nfs4Status::kOk) return status;
@@ -231,7 +238,8 @@ Nfs4Status check_delegation(Compound& c, const Arguments& arguments, core::FileI
   const FoundState found = find_state(client, stateid);
   if (found.status != Nfs4Status::kOk) return found.status;
   const StateRecord& delegation = *found.state;
-  if (delegation.kind != StateKind::kDelegation || delegation.file.id != file) return Nfs4Status::kBadStateId;
+  const bool is_of_file = file == core::kNoFile || delegation.file.id == file;
+  if (delegation.kind != StateKind::kDelegation || !is_of_file) return Nfs4Status::kBadStateId;
   if (c.env.state.lease_revoked(delegation.lease)) return Nfs4Status::kDelegRevoked;
   return Nfs4Status::kOk;
 }
@@ -262,6 +270,10 @@ Nfs4Status take_open(Compound& c, const Arguments& arguments, core::FileId curre
                                   .lease = lease_request(c, wanted),
                                   .set = arguments.attributes.set,
                                   .verifier = arguments.verifier};
+  // Before others are asked to give up what they cache.
+  if (is_under_delegation(arguments)) {
+    if (const auto status = check_delegation(c, arguments, core::kNoFile); status != Nfs4Status::kOk) return status;
+  }
   auto reply = c.ns.open(c.ctx, request);
   // What a client had that is only not forgotten yet does not keep others out.
   if (!reply && reply.error().code == Errc::kShareConflict &&
@@ -272,12 +284,13 @@ Nfs4Status take_open(Compound& c, const Arguments& arguments, core::FileId curre
   opened = *reply;
   const core::FileRef file{opened.attr.id, opened.attr.generation, c.access.entered().id};
   Nfs4Status status = Nfs4Status::kOk;
-  if (arguments.claim == Claim::kDelegateCur || arguments.claim == Claim::kDelegCurFh) {
-    status = check_delegation(c, arguments, file.id);
-  }
+  if (is_under_delegation(arguments)) status = check_delegation(c, arguments, file.id);
   if (status == Nfs4Status::kOk) status = keep_open(c, arguments, file, opened.open, stateid);
   if (status != Nfs4Status::kOk) {
-    if (opened.lease) c.env.state.return_lease(opened.lease->id);
+    if (opened.lease) {
+      c.env.state.return_lease(opened.lease->id);
+      c.client->recalls.returned(file.id);
+    }
     c.env.state.close(opened.open);
   }
   return status;
