@@ -254,7 +254,7 @@ bool Daemon::healthy() {
 
 Status Daemon::kerberos() const {
   const std::string& keytab = config_.nfs.keytab;
-  if (!config_.nfs.enabled) return fail(Errc::kNotSupported, "the NFS protocol of this server is closed (nfs.enabled)");
+  if (!config_.nfs.enabled) return fail(Errc::kNotSupported, "NFS is switched off on this server (nfs.enabled)");
   if (keytab.empty())
     return fail(Errc::kNotSupported,
                 "this server has no keytab; set nfs.keytab (--nfs-keytab) to a file with the keys of nfs/HOST@REALM "
@@ -289,7 +289,7 @@ void Daemon::reload() {
   for (const auto& protocol : protocols_) {
     const Status reloaded = protocol->reload(*fresh);
     if (!reloaded)
-      log_error("stoad", "the protocol keeps what it had",
+      log_error("stoad", "the server keeps what it had",
                 {{"protocol", protocol->name()}, {"error", describe(reloaded.error())}});
   }
   const Status renewed = renew_admin();

@@ -1,7 +1,7 @@
-// Events of holders of opens, locks and leases: one object for each protocol of a head, which finds its client by the
+// Events of holders of opens, locks and leases: one object for each front end of a head, which finds its client by the
 // holder's id.
 //
-// Events are values and come from any thread, with no lock of the core held, yet perhaps with locks of a protocol that
+// Events are values and come from any thread, with no lock of the core held, yet perhaps with locks of a front end that
 // called the core: a handler must not block, add or remove holders. It may return the lease.
 #pragma once
 
@@ -30,7 +30,7 @@ struct LockTurn {
   HandleBytes handle;  // of the file, as the request gave it
 };
 
-// A protocol overrides the events of what it uses.
+// A front end overrides the events of what it uses.
 class HolderEvents {
  public:
   virtual void lease_recalled(const LeaseRecall&) {}

@@ -1,4 +1,4 @@
-// What the S3 protocol answers when it cannot do what was asked: the codes of the S3 API reference ("Error Responses"),
+// What the S3 server answers when it cannot do what was asked: the codes of the S3 API reference ("Error Responses"),
 // their HTTP status, and the one table that translates the core's Errc.
 #pragma once
 
