@@ -34,7 +34,7 @@ std::string join(const std::vector<std::string>& names) {
 }
 
 Gauge& protocol_gauge(MetricRegistry& metrics, const std::string& protocol) {
-  return metrics.gauge("stoa_protocol_open", "1 while the protocol serves.", {{"protocol", protocol}});
+  return metrics.gauge("stoa_protocol_open", "1 while the protocol is served.", {{"protocol", protocol}});
 }
 
 sigset_t awaited_signals() {
@@ -121,7 +121,7 @@ Status Daemon::open_protocols() {
     statuses.back().open = true;
     statuses.back().address = protocol->address();
     protocol_gauge(metrics_, name).set(1);
-    log_info("stoad", "protocol is open", {{"protocol", name}, {"address", protocol->address()}});
+    log_info("stoad", "protocol is served", {{"protocol", name}, {"address", protocol->address()}});
     protocols_.push_back(std::move(protocol));
     return {};
   };
