@@ -15,10 +15,10 @@ namespace stoa::qos {
 
 // Of one thread, which works in pieces and says after each what it took; stop() may come from any other.
 //
-// Where requests were served while it worked, requests then get their share of the time: kWeightDefault parts
-// against the weight of background work, but at most kPauseMax after each piece, so that it never starves (ten pieces a
-// second are left). The pause ends as soon as no request came for kLull. While nobody asks for anything, background
-// work runs at full speed.
+// Where requests were served while it worked, they then get their share of the time: kWeightDefault parts against the
+// weight of background work. That is at most kPauseMax after each piece, so that it never starves (ten pieces a second
+// are left). The pause ends as soon as no request came for kLull. While nobody asks for anything, background work runs
+// at full speed.
 class BackgroundThrottle {
  public:
   static constexpr std::int64_t kPauseMax = 100'000'000;

@@ -1,8 +1,8 @@
 // Events of holders of opens, locks and leases: one object for each front end of a head, which finds its client by the
 // holder's id.
 //
-// Events are values and come from any thread, with no lock of the core held, yet perhaps with locks of a front end that
-// called the core: a handler must not block, add or remove holders. It may return the lease.
+// Events are values and come from any thread. No lock of the core is held, yet perhaps locks of a front end that called
+// the core: a handler must not block, add or remove holders. It may return the lease.
 #pragma once
 
 #include "core/api/file_handle.h"

@@ -47,7 +47,7 @@ class Namespace {
   virtual std::uint64_t volume_id() const = 0;
 
   // Part of what a front end does before a request. Asks for no permission. Appends to `found` what
-  // FlowTable::find_directories() finds in the table for the directories above a file, and itself if it is one; next to
+  // FlowTable::find_directories() finds in the table for the directories above a file, and itself if it is one. Next to
   // free as long as neither the flows of the table's directories nor the directories above the file are others than at
   // the last time. kStale: nothing was appended.
   virtual Status find_flows(const OpContext&, FileId file, const FlowTable& table, std::vector<qos::Flow*>& found) = 0;

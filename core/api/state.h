@@ -170,7 +170,7 @@ class StateTable {
                                                        const std::optional<HandleBytes>& handle) = 0;
   // Whether it waited; else it was granted, or is not known.
   virtual bool cancel_wait(const LockRequest& wanted) = 0;
-  // Leases that lapse, limits that are no longer reached and turns that nobody takes tell nobody: a front end whose
+  // Leases that lapse, limits that are no longer reached and turns that nobody takes tell nobody. A front end whose
   // clients wait for locks or delete through opens calls this from time to time.
   virtual void retry_waits() = 0;
 

@@ -3,7 +3,7 @@
 // A bin is a directory of its own without a name: family trash leads from the directory that has it (its recycle root)
 // to it. It holds one directory, a user's bin, for each user who deleted something, of that user and for nobody else;
 // there each item has the name that it had, '@' and its serial in hex. Bins and users' bins themselves count as
-// nothing, so that a delete never fails for want of room; what is in the users' bins counts where the bin is charged:
+// nothing, so that a delete never fails for want of room. What is in the users' bins counts where the bin is charged:
 // in its recycle root and above, or in the volume only.
 #pragma once
 
