@@ -14,7 +14,7 @@ CLOCK_READ = re.compile(r"\b(wall_now\b|\w*[cC]lock::now\(\)|clock_gettime|std::
 UNFINISHED = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|X" + r"XX)\b")
 
 # Who may include whom: appliance -> frontends -> core <- backends, core -> qos, all on base. Tests and benchmarks see everything.
-# The admin protocol is the administrator's own: it sees the volume, too.
+# The admin interface is for administrators: it sees the volume, too.
 ALLOWED = {
     "base": {"base"},
     "qos": {"base", "qos"},
@@ -54,7 +54,7 @@ def include_breach(name, target):
     if top == "frontends" and target_top == "core":
         allowed = ADMIN_CORE if name.startswith("frontends/admin/") else PROTOCOL_CORE
         if not target.startswith(allowed):
-            return f"a protocol sees {', '.join(allowed)} of the core, not {target}"
+            return f"a front end sees {', '.join(allowed)} of the core, not {target}"
     if top == "frontends" and target_top == "frontends":
         folder, target_folder = name.split("/")[1], target.split("/")[1]
         if folder != target_folder and target_folder not in FRONTEND_FLOORS:

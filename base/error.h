@@ -1,4 +1,4 @@
-// What can go wrong, in the words of storage. Protocols translate each Errc once, in one table of their own.
+// What can go wrong, in the words of storage. Front ends translate each Errc once, in one table of their own.
 #pragma once
 
 #include <cstdint>

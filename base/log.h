@@ -24,7 +24,7 @@ struct LogField {
   LogField(std::string_view k, Integer v) : key(k), value(std::to_string(v)) {}
 };
 
-// Thread-safe; never throws. `component` is a protocol or a core module ("nfs", "s3", "gc").
+// Thread-safe; never throws. `component` is a front end or a core module ("nfs", "s3", "gc").
 void log_event(LogLevel level, std::string_view component, std::string_view message,
                std::initializer_list<LogField> fields = {});
 

@@ -64,7 +64,7 @@ class Histogram {
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
 // Owns every metric; references stay valid as long as it lives. Asking again for the same name and labels gives the
-// same object. Registering takes a lock: do it when a protocol starts, not on a request.
+// same object. Registering takes a lock: do it when a server starts, not on a request.
 class MetricRegistry {
  public:
   MetricRegistry() = default;

@@ -15,10 +15,10 @@ namespace stoa::qos {
 
 // Of one thread, which works in pieces and says after each what it took; stop() may come from any other.
 //
-// Where requests were served while it worked, the protocols then get their share of the time: kWeightDefault parts
-// against the weight of background work, but at most kPauseMax after each piece, so that it never starves (ten pieces a
-// second are left). The pause ends as soon as no request came for kLull. While nobody asks for anything, background
-// work runs at full speed.
+// Where requests were served while it worked, they then get their share of the time: kWeightDefault parts against the
+// weight of background work. That is at most kPauseMax after each piece, so that it never starves (ten pieces a second
+// are left). The pause ends as soon as no request came for kLull. While nobody asks for anything, background work runs
+// at full speed.
 class BackgroundThrottle {
  public:
   static constexpr std::int64_t kPauseMax = 100'000'000;
@@ -32,7 +32,7 @@ class BackgroundThrottle {
   };
   struct PolicyContext {
     std::function<Terms()> terms;
-    std::function<std::uint64_t()> requests;  // how many the protocols began so far
+    std::function<std::uint64_t()> requests;  // how many began so far
     Clock clock = steady_ns;
     // Waits for at most so many nanoseconds of that clock; empty: the real one.
     std::function<void(std::int64_t)> nap{};

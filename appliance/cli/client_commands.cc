@@ -40,7 +40,7 @@ void add_client_commands(CLI::App& app, Session& session) {
   const auto id = std::make_shared<std::string>();
 
   CLI::App* command =
-      group->add_subcommand("list", "List all clients that the protocols keep opens, locks and delegations for");
+      group->add_subcommand("list", "List all clients that the server keeps opens, locks and delegations for");
   command->callback([&session] { session.command = [&session] { return list(session); }; });
 
   command = group->add_subcommand("evict", "Take away all that a client has open or locked, as when it has died");

@@ -36,7 +36,7 @@ struct Session {
   // --data, else STOA_DATA, else `data` of --config or of /etc/stoa/stoad.toml, else the user's default folder.
   Result<appliance::DataFolder> data_folder() const;
   // The running daemon, with the token of --token-file, else of STOA_TOKEN, else of the data folder. kShutdown, with
-  // the remedy: none is running.
+  // what to do: none is running.
   Result<AdminClient> connect() const;
 
   // Prints the JSON with --json, else what `people` prints.

@@ -1,4 +1,4 @@
-// Where a protocol listens: a numeric address and a port.
+// Where a server listens: a numeric address and a port.
 #pragma once
 
 #include <cstdint>

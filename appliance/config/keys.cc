@@ -214,7 +214,7 @@ std::vector<ConfigKey> make_keys() {
           "in milliseconds; then it is revoked."),
       grace_key(),
 
-      flag("nfs", "enabled", STOA_MEMBER(nfs.enabled), "Whether the NFS protocol opens at all."),
+      flag("nfs", "enabled", STOA_MEMBER(nfs.enabled), "Whether NFS is served at all."),
       text("nfs", "listen", STOA_MEMBER(nfs.listen), endpoint_text,
            "Address and TCP port of NFS (and of MOUNT, unless mount_port is set). Port 0: any free one."),
       number("nfs", "mount_port", KeyForm::kNumber, STOA_MEMBER(nfs.mount_port), {0, 65535},
@@ -239,7 +239,7 @@ std::vector<ConfigKey> make_keys() {
            "what "
            "follows the first dot of this machine's name, else localdomain."),
 
-      flag("s3", "enabled", STOA_MEMBER(s3.enabled), "Whether the S3 protocol opens at all."),
+      flag("s3", "enabled", STOA_MEMBER(s3.enabled), "Whether S3 is served at all."),
       text("s3", "listen", STOA_MEMBER(s3.listen), endpoint_text, "Address and TCP port of S3. Port 0: any free one."),
       text("s3", "region", STOA_MEMBER(s3.region), any_text,
            "The region that buckets are in and that requests must be signed for."),
@@ -344,8 +344,8 @@ const ConfigKey* closest_key(std::string_view full_name) {
 std::string_view section_help(std::string_view section) {
   if (section == "log") return "What stoad writes about itself.";
   if (section == "volume") return "How the volume uses memory and disks.";
-  if (section == "nfs") return "The NFS protocol.";
-  if (section == "s3") return "The S3 protocol.";
+  if (section == "nfs") return "The NFS server.";
+  if (section == "s3") return "The S3 server.";
   if (section == "admin") return "The interface that the command stoa talks to.";
   if (section == "audit") return "The log of who did what (stoa audit).";
   return {};

@@ -34,7 +34,7 @@ std::string join(const std::vector<std::string>& names) {
 }
 
 Gauge& protocol_gauge(MetricRegistry& metrics, const std::string& protocol) {
-  return metrics.gauge("stoa_protocol_open", "1 while the protocol serves.", {{"protocol", protocol}});
+  return metrics.gauge("stoa_protocol_open", "1 while the protocol is served.", {{"protocol", protocol}});
 }
 
 sigset_t awaited_signals() {
@@ -121,7 +121,7 @@ Status Daemon::open_protocols() {
     statuses.back().open = true;
     statuses.back().address = protocol->address();
     protocol_gauge(metrics_, name).set(1);
-    log_info("stoad", "protocol is open", {{"protocol", name}, {"address", protocol->address()}});
+    log_info("stoad", "protocol is served", {{"protocol", name}, {"address", protocol->address()}});
     protocols_.push_back(std::move(protocol));
     return {};
   };
@@ -254,7 +254,7 @@ bool Daemon::healthy() {
 
 Status Daemon::kerberos() const {
   const std::string& keytab = config_.nfs.keytab;
-  if (!config_.nfs.enabled) return fail(Errc::kNotSupported, "the NFS protocol of this server is closed (nfs.enabled)");
+  if (!config_.nfs.enabled) return fail(Errc::kNotSupported, "NFS is switched off on this server (nfs.enabled)");
   if (keytab.empty())
     return fail(Errc::kNotSupported,
                 "this server has no keytab; set nfs.keytab (--nfs-keytab) to a file with the keys of nfs/HOST@REALM "
@@ -289,7 +289,7 @@ void Daemon::reload() {
   for (const auto& protocol : protocols_) {
     const Status reloaded = protocol->reload(*fresh);
     if (!reloaded)
-      log_error("stoad", "the protocol keeps what it had",
+      log_error("stoad", "the server keeps what it had",
                 {{"protocol", protocol->name()}, {"error", describe(reloaded.error())}});
   }
   const Status renewed = renew_admin();

@@ -1,4 +1,4 @@
-// stoad: the stores, the volume and the protocols of one data folder, from start to graceful stop.
+// stoad: the stores, the volume and the servers of one data folder, from start to graceful stop.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@
 
 namespace stoa::appliance {
 
-// One thread calls everything here. Members are destroyed bottom-up: protocols before the volume, the volume before its
+// One thread calls everything here. Members are destroyed bottom-up: servers before the volume, the volume before its
 // stores, the lock last.
 class Daemon {
  public:

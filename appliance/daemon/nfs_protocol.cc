@@ -25,7 +25,7 @@ class NfsProtocol final : public Protocol {
       : server_(std::move(server)), host_(std::move(host)) {}
   ~NfsProtocol() override {
     if (!server_->drain(kPatience))
-      log_warning("nfs", "calls were left when the protocol closed; clients will send them again");
+      log_warning("nfs", "calls were left when the NFS server stopped; clients will send them again");
     server_->stop();
   }
   std::string name() const override { return "nfs"; }
@@ -71,7 +71,7 @@ Result<std::unique_ptr<Protocol>> open_nfs_protocol(const Config& config, core::
   auto server =
       nfs::NfsServer::start(options, volume.ns(), volume.state(), volume.registry(), volume.handles(), metrics);
   if (!server) {
-    return fail(server.error().code, "the NFS protocol cannot open at " + config.nfs.listen + ": " +
+    return fail(server.error().code, "the NFS server cannot start at " + config.nfs.listen + ": " +
                                          describe(server.error()) +
                                          "; see nfs.listen (--nfs-listen) and nfs.keytab (--nfs-keytab)");
   }

@@ -1,4 +1,4 @@
-// A protocol as the daemon sees it: opened, asked, reloaded, closed.
+// The server of a protocol as the daemon sees it: opened, asked, reloaded, closed.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ class Protocol {
   virtual std::string address() const = 0;  // "127.0.0.1:2049", "http://127.0.0.1:9000"
   // Of NFS: where MOUNT is served.
   virtual std::string mount_address() const { return {}; }
-  // Of protocols that keep state for clients; as admin::Service has it.
+  // Of servers that keep state for clients; as admin::Service has it.
   virtual std::vector<admin::ClientStatus> clients() const { return {}; }
   virtual Status evict_client(std::uint64_t) { return fail(Errc::kNotFound); }
   // Takes over what may change while it is open (certificates). The old stays on error.

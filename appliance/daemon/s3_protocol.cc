@@ -43,7 +43,7 @@ class S3Protocol final : public Protocol {
  private:
   static void close(std::unique_ptr<s3::Server> server) {
     if (server != nullptr && !server->drain(kDrainPatience))
-      log_warning("s3", "requests were cut off when the protocol closed");
+      log_warning("s3", "requests were cut off when the S3 server stopped");
   }
 
   s3::ServerOptions options_;
@@ -67,7 +67,7 @@ Result<std::unique_ptr<Protocol>> open_s3_protocol(const Config& config, core::V
   auto protocol = std::make_unique<S3Protocol>(options);
   const Status opened = protocol->open(volume, metrics);
   if (!opened) {
-    return fail(opened.error().code, "the S3 protocol cannot open at " + config.s3.listen + ": " +
+    return fail(opened.error().code, "the S3 server cannot start at " + config.s3.listen + ": " +
                                          describe(opened.error()) + "; choose another with s3.listen (--s3-listen)");
   }
   return std::unique_ptr<Protocol>(std::move(protocol));

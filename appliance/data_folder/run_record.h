@@ -17,7 +17,7 @@ struct RunRecord {
   std::string admin_url;     // empty: no TCP port
   std::string admin_pin;     // of the key that admin_url shows ("sha256//…"); empty: no TLS
   std::string admin_socket;  // empty: no Unix socket
-  std::string nfs;           // "127.0.0.1:2049", empty: the protocol is closed
+  std::string nfs;           // "127.0.0.1:2049", empty: NFS is not served
   std::string mount;
   std::string s3_url;
   std::string log_file;  // empty: standard error

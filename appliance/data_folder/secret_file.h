@@ -7,7 +7,7 @@
 
 namespace stoa::appliance {
 
-// kAccess: everybody on the machine may read or write it, with the remedy; kInvalid: it is no file; kNotFound.
+// kAccess: everybody on the machine may read or write it, with what to do; kInvalid: it is no file; kNotFound.
 Status check_secret_file(const std::string& path);
 
 // After that check. Pipes are read, too: `--token-file <(pass show nas)`.

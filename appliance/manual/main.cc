@@ -42,7 +42,7 @@ const std::vector<ManSection> kStoadMore = {
      ".TP\n0\nStopped in good order.\n.TP\n1\nDid not start, or the last flush failed.\n.TP\n2\nThe command line or "
      "the configuration is wrong.\n.TP\n3\nDid not start, and would not if it were tried again: metadata or content "
      "are missing, damaged, of another volume or "
-     "of another time. The message names them and the remedy; nothing was changed.\n"},
+     "of another time. The message names them and says what to do; nothing was changed.\n"},
     {"FILES",
      ".TP\nDATA/volume\nThe mark that a volume was made here, and its id.\n.TP\nDATA/meta\nThe "
      "metadata.\n.TP\nDATA/blobs\nThe content, unless blob_directories names other "

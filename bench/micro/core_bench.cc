@@ -1,4 +1,4 @@
-// The core by itself, on both engines: what a protocol pays before it has encoded a byte.
+// The core by itself, on both engines: what a front end pays before it has encoded a byte.
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 

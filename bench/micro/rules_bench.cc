@@ -85,7 +85,7 @@ void BM_SetQuota(benchmark::State& state) {
   for (auto _ : state) t.set(t.directories[0]);
 }
 
-// What a protocol does before each operation, with so many of the directories being flows with limits that leave room.
+// What a front end does before each operation, with so many of the directories being flows with limits that leave room.
 class Gate {
  public:
   explicit Gate(Tenants& tenants, std::uint64_t flows) : tenants_(tenants) {

@@ -2,11 +2,11 @@
 //
 //   TYPE    A allow, D deny
 //   FLAGS   f file inherit, d directory inherit, n no propagate, i inherit only, I inherited; g: WHO is a group
-//   WHO     OWNER@, GROUP@, EVERYONE@; a number; a name that `find` knows; name@domain or S-1-..., kept although nobody
-//   knows it RIGHTS  r read data (list), w write data (add file), a append data (add subdirectory), D delete child, d
-//   delete, x execute
-//           (search), t T read, write attributes, n N read, write xattrs, c C read, write ACL, o write owner, y
-//           synchronize, e E write retention, write retention hold
+//   WHO     OWNER@, GROUP@, EVERYONE@; a number; a name that `find` knows; name@domain or S-1-..., kept although
+//           nobody knows it
+//   RIGHTS  r read data (list), w write data (add file), a append data (add subdirectory), D delete child, d delete,
+//           x execute (search), t T read, write attributes, n N read, write xattrs, c C read, write ACL,
+//           o write owner, y synchronize, e E write retention, write retention hold
 //
 // Beside the entries, at most once each: "flags:" and, with commas, auto_inherit, protected, defaulted; "chmod:" and
 // keep, mask, replace or refuse. Empty lines and lines that begin with '#' mean nothing.

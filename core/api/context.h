@@ -1,4 +1,4 @@
-// The context of one operation: built by the protocol, passed first, everywhere. No thread-locals.
+// The context of one operation: built by the front end, passed first, everywhere. No thread-locals.
 #pragma once
 
 #include <chrono>
@@ -31,8 +31,8 @@ struct OpContext {
   HolderId holder = kNoHolder;  // its lease of this key does not stand in the way
   LeaseKey lease_key{};
   OpenId open = kNoOpen;  // through which content is read or written: mandatory locks of others forbid it
-  // The protocol cannot park a request: so long the call waits, with no lock held, for leases in its way to be returned
-  // or revoked, before it answers kRecallPending.
+  // How long the call waits, with no lock held, for leases in its way to be returned or revoked, before it answers
+  // kRecallPending. For front ends that cannot park a request.
   std::chrono::milliseconds lease_patience{0};
   // What is published to the caller: a file that it names by its id and that is not below this directory is kStale.
   // kNoFile: all there is.
@@ -44,14 +44,14 @@ struct OpContext {
   // about, whose locks are free when the waits of their holders end.
   Deadline deadline{};
   // A change that is made is not taken back, so the wait for its durability has an end of its own. kTimeout then means
-  // "not known": done and visible, and lost only by a crash. Set by protocols whose clients take it so (HTTP). NFS sets
-  // none: its clients take any error for "nothing happened", so the reply is held back, and the call, sent again, is
-  // found in the duplicate request cache.
+  // "not known": done and visible, and lost only by a crash. Set by front ends whose clients take it so (HTTP). NFS
+  // sets none: its clients take any error for "nothing happened", so the reply is held back, and the call, sent again,
+  // is found in the duplicate request cache.
   Deadline durable_by{};
 
   Durability durability = Durability::kDurable;
   // When set, a mutating call (and commit()) returns as soon as its change is applied and visible, and adds here what
-  // to hand to Namespace::sync() before the reply may leave. A protocol that has many requests at hand settles all of
+  // to hand to Namespace::sync() before the reply may leave. A server that has many requests at hand settles all of
   // them with one sync. Ignored with kApplied.
   PendingDurability* pending = nullptr;
 

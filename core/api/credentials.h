@@ -1,4 +1,4 @@
-// Who asks. Resolved once, at the protocol (squashing included), and decided upon only in core/access.
+// Who asks. Resolved once, in the front end (squashing included), and decided upon only in core/access.
 #pragma once
 
 #include <cstdint>

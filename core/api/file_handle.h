@@ -1,5 +1,5 @@
-// The handle of a file at every protocol that has handles: the same on every head, before and after a restart, and not
-// to be guessed or altered by a client (a keyed checksum covers it).
+// The handle of a file over every protocol that has handles. It is the same on every head, before and after a restart.
+// A keyed checksum covers it, so that no client can guess or alter one.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Identities that cross the border between protocols and core, and the limits of the namespace.
+// Identities that cross the border between front ends and core, and the limits of the namespace.
 #pragma once
 
 #include <compare>
@@ -7,7 +7,7 @@
 
 namespace stoa::core {
 
-// Inode number at every protocol: 16 bits shard, 48 bits serial, never reused. 0 is no file.
+// Inode number, the same over every protocol: 16 bits shard, 48 bits serial, never reused. 0 is no file.
 enum class FileId : std::uint64_t {};
 inline constexpr FileId kNoFile{0};
 // A part of a volume that commits in an order of its own. A volume on one machine is one shard, 0.

@@ -1,4 +1,4 @@
-// Bytes on their way between a protocol and the store.
+// Bytes on their way between a front end and the store.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace stoa::core {
 
-// One piece of file content, in file order: memory, or a range of a host file that a protocol may hand to sendfile(2).
+// One piece of file content, in file order: memory, or a range of a host file that a front end may hand to sendfile(2).
 struct DataSlice {
   std::span<const std::byte> bytes{};  // memory, when fd < 0
   int fd = -1;

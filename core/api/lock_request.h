@@ -18,7 +18,7 @@ struct LockRange {
 // POSIX owners: an owner's own locks never conflict with each other, they replace each other.
 struct LockOwner {
   HolderId holder;
-  std::string name;  // the protocol's bytes
+  std::string name;  // bytes that the front end makes
   bool operator==(const LockOwner&) const = default;
 };
 struct HeldLock {

@@ -1,4 +1,4 @@
-// What protocols see of a volume: blocking calls on values.
+// What front ends see of a volume: blocking calls on values.
 //
 // Rules for every call:
 //  - Thread-safe. Blocks at most for disk reads, and, for mutating calls, for one sync shared with other callers (see
@@ -37,8 +37,8 @@ class Namespace {
   // asked for a part of it, that part may succeed.
   virtual Status sync(const OpContext&, const PendingDurability&) = 0;
 
-  // What the protocol refused by itself, for audit. The context says who asked as far as that is known, and from where.
-  // Cheap; waits for no disk.
+  // What the front end refused by itself, for audit. The context says who asked as far as that is known, and from
+  // where. Cheap; waits for no disk.
   virtual void refused(const OpContext&, const Refusal&) = 0;
 
   // The same for the life of one run of the server; another one after each start (RFC 1813 3.3.7, writeverf3).
@@ -46,8 +46,8 @@ class Namespace {
   // For ever the same for one volume: part of every handle, and the file system id of every protocol.
   virtual std::uint64_t volume_id() const = 0;
 
-  // Part of what a protocol does before a request. Asks for no permission. Appends to `found` what
-  // FlowTable::find_directories() finds in the table for the directories above a file, and itself if it is one; next to
+  // Part of what a front end does before a request. Asks for no permission. Appends to `found` what
+  // FlowTable::find_directories() finds in the table for the directories above a file, and itself if it is one. Next to
   // free as long as neither the flows of the table's directories nor the directories above the file are others than at
   // the last time. kStale: nothing was appended.
   virtual Status find_flows(const OpContext&, FileId file, const FlowTable& table, std::vector<qos::Flow*>& found) = 0;

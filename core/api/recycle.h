@@ -1,4 +1,4 @@
-// The recycle bin: what deletions keep, for how long, and what protocols ask of it (core/recycle/README.md).
+// The recycle bin: what deletions keep, for how long, and what front ends ask of it (core/recycle/README.md).
 #pragma once
 
 #include <compare>

@@ -1,4 +1,4 @@
-// What a protocol tells of a request that it refused before it was anybody's: whoever asked is not known, only what he
+// What a front end tells of a request that it refused before it was anybody's: whoever asked is not known, only what he
 // says to be.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Exports, users and groups: who may see what through which protocol; flows: how much; recycle policies: what deletions
+// Exports, users and groups: who may see what over which protocol; flows: how much; recycle policies: what deletions
 // keep; tokens: who may govern. Records are persistent, in the volume.
 #pragma once
 
@@ -89,7 +89,7 @@ struct Group {
   std::string sid{};          // as User::sid
 };
 
-// An immutable snapshot of the registry; protocols take one for each request, without a lock.
+// An immutable snapshot of the registry; front ends take one for each request, without a lock.
 class RegistrySnapshot {
  public:
   virtual ~RegistrySnapshot() = default;

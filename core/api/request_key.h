@@ -7,8 +7,8 @@
 
 namespace stoa::core {
 
-// Made by the protocol from what makes two requests the same one (address, transaction id, checksum). Zero: the request
-// may run twice.
+// Made by the front end from what makes two requests the same one (address, transaction id, checksum). Zero: the
+// request may run twice.
 struct RequestKey {
   std::uint64_t high = 0, low = 0;
   bool operator==(const RequestKey&) const = default;

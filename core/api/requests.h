@@ -3,7 +3,7 @@
 // (ReadRequest::into is where content goes without a copy); a reply owns what is in it, or shares it (DataSlice,
 // AclRef). Names are the raw bytes of the client.
 //
-// A protocol that speaks POSIX gives `name`s (1..255 bytes, no '/' and NUL, not "." or ".."); a protocol that speaks
+// A front end that speaks POSIX gives `name`s (1..255 bytes, no '/' and NUL, not "." or ".."); one that speaks
 // keys gives whole S3 keys below a root directory. How keys that are no plain paths look to POSIX protocols:
 // core/inode/posix_name.h.
 #pragma once

@@ -1,5 +1,5 @@
-// One table of opens, byte-range locks and caching leases, for all protocols. Protocol-neutral: stateids, sequence
-// numbers and sessions are the protocol's.
+// One table of opens, byte-range locks and caching leases, for all protocols. Stateids, sequence numbers and
+// sessions are the front end's.
 //
 // Rules for every call: thread-safe; never waits for a client, and blocks at most for one durable write or one read of
 // the store where it says so; calls back with no lock held. A file that is gone, an id that was never given out or that
@@ -82,7 +82,7 @@ class StateTable {
   // --- holders
   // `events` hears what happens to what the holder has or waits for; it outlives the holder, or is muted before it
   // goes. Null: the holder is told nothing. An event may come before the call that caused it has returned. kNoHolder:
-  // there are too many (65536). `peer`: who stands behind it as the protocol sees it (an address). What one holder may
+  // there are too many (65536). `peer`: who stands behind it as the front end sees it (an address). What one holder may
   // have, and what all holders of one peer may have together, is less than what there is: nobody takes it all. Empty: a
   // peer of its own.
   virtual HolderId add_holder(Protocol protocol, HolderEvents* events, std::string_view peer = {},
@@ -170,7 +170,7 @@ class StateTable {
                                                        const std::optional<HandleBytes>& handle) = 0;
   // Whether it waited; else it was granted, or is not known.
   virtual bool cancel_wait(const LockRequest& wanted) = 0;
-  // Leases that lapse, limits that are no longer reached and turns that nobody takes tell nobody: a protocol whose
+  // Leases that lapse, limits that are no longer reached and turns that nobody takes tell nobody. A front end whose
   // clients wait for locks or delete through opens calls this from time to time.
   virtual void retry_waits() = 0;
 

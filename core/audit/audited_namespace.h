@@ -1,4 +1,4 @@
-// The namespace as protocols see it, with an eye on what is no change and so in no transaction: denials, reads and
+// The namespace as front ends see it, with an eye on what is no change and so in no transaction: denials, reads and
 // listings. While no directory has a policy of audit, each call asks one flag; else what a policy wants goes to the
 // journal, not durably.
 #pragma once

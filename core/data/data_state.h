@@ -50,7 +50,7 @@ class DataState {
     std::uint64_t length;
     auto operator<=>(const Damage&) const = default;
   };
-  // Found at any protocol or by the scrub. True when it was not known before.
+  // Found by a read or by the scrub. True when it was not known before.
   bool add_damage(const Damage& damage);
   std::vector<Damage> damage() const;
   // What was found since the last call.

@@ -1,8 +1,8 @@
 // Checksums of blocks that are being written: exact in memory after every write, and ahead of the store (block_sums.h).
 //
 //   write:  claim the blocks; verify what is overwritten in part; take stored sums of what is overwritten out of the
-//   store, durably;
-//           sum the bytes that are written, from memory; write them; publish the new sums.
+//           store, durably; sum the bytes that are written, from memory; write them; publish the new
+//           sums.
 //   flush:  when the bytes are synced, their sums go into the transaction that commits the file's record.
 //
 // A row that is overwritten again and again stays out of the store until it is left alone (kQuietRowNs): else each

@@ -2,12 +2,13 @@
 // order and every legal key is storable; a few of those are no legal POSIX names, or would stand twice in one
 // directory. They are shown under an alias, and can be used by it (reversible):
 //
-//   raw component of a key           name at a POSIX protocol
+//   raw component of a key           name over a POSIX protocol
 //   "." and ".."                     "%S3-DOT" and "%S3-DOTDOT"
 //   "" (the key has "//")            "%S3-EMPTY"
 //   contains NUL                     "%S3-HEX-" and the bytes in hex (to 120 bytes; longer: as LONG)
-//   longer than 255 bytes            "%S3-LONG-", 16 hex digits of its hash, "-" ("+" beside a directory), its first
-//   160 bytes (to a NUL) like an alias itself             "%S3-LITERAL-" and the name (as LONG when that is too long)
+//   longer than 255 bytes            "%S3-LONG-", 16 hex digits of its hash, "-" ("+" beside a directory), and
+//                                    its first 160 bytes (to a NUL)
+//   like an alias itself             "%S3-LITERAL-" and the name (as LONG when that is too long)
 //   a file `a` beside a directory    "a%S3-OBJECT" (as LONG when `a` has an alias itself, or is too long)
 //
 // The object whose key is a directory's name with a trailing "/" (a folder marker) is a file with the empty name in

@@ -1,4 +1,4 @@
-// The records of family trash. Keys: core/kv/keys.h. Golden bytes: tests/core/inode/trash_record_test.cc.
+// The records of family trash. Keys: core/kv/keys.h. Golden bytes: tests/core/recycle/trash_record_test.cc.
 #pragma once
 
 #include <string>

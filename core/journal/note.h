@@ -1,4 +1,4 @@
-// One record of the journal (family journal): a change of the volume, or something that a protocol asked for and that
+// One record of the journal (family journal): a change of the volume, or something that was asked for and that
 // audit wants to know. Written by MetaTxn with the change itself, or by Journal::append() beside it.
 #pragma once
 
@@ -33,7 +33,7 @@ enum class ChangeKind : std::uint8_t {
   kLookup = 12,  // a name was asked for (only when it was denied)
   kAdmin = 13,   // a request to the admin interface; `name` is its method and path, `id` the directory that it is about
   kOmitted = 14,  // so many denials of this client are not in the journal (`count`)
-  kRefused = 16,  // by a protocol itself; `name` is what was asked for and why not, `to_name` who the caller said to
+  kRefused = 16,  // by a front end itself; `name` is what was asked for and why not, `to_name` who the caller said to
                   // be, `id` the directory
 };
 inline constexpr ChangeKind kLastChangeKind = ChangeKind::kRefused;

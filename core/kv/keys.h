@@ -7,22 +7,24 @@
 //   fold     parent, folded name, NUL, name[/] -> nothing; of names that are not their own folding
 //            (core/inode/name_fold.h)
 //   link     id, parent, name[/]        -> nothing
-//   xattr    id, name                   -> value; names of protocols begin with a letter, the core's own (object meta,
-//   the ACL)
-//                                          with kPrivateXattr
+//   xattr    id, name                   -> value; names of front ends begin with a letter, the core's own
+//                                          (object meta, the ACL) with kPrivateXattr
 //   usage    directory id               -> UsageRecord (core/usage/usage_record.h)
 //            directory id, kind u8, id u32 -> UsageRecord of a user (2) or group (3) in a directory that counts owners
 //   blob     blob id                    -> BlobRecord (core/blob/blob_record.h)
 //   checksum blob id, first block       -> crc32c of blocks
 //   state    "open", id                 -> nothing: the file is being written in place (core/data/open_files.h)
 //            "orphan", id               -> nothing: the file has no name and lives until its last close
-//            (core/links/orphan.h) "usage", number            -> what was charged to directories since they were
-//            written (core/usage/usage_log.h) "client", protocol u8, name    -> sealed, empty: a client that may
-//            reclaim its state (core/state/reclaim.h)
+//                                          (core/links/orphan.h)
+//            "usage", number            -> what was charged to directories since they were written
+//                                          (core/usage/usage_log.h)
+//            "client", protocol u8, name -> sealed, empty: a client that may reclaim its state
+//                                          (core/state/reclaim.h)
 //   journal  sequence                   -> change; the engine drops the oldest beyond its cap
 //   gc       blob id                    -> nothing: a file ended to use the blob, which may be unused since
-//   config   text                       -> volume, exports, users, groups, flows, recycle policies, tokens, policies of
-//   audit trash    "a", directory id          -> RecycleRootRecord: its bin (core/inode/trash_record.h)
+//   config   text                       -> volume, exports, users, groups, flows, recycle policies, tokens, audit
+//                                          policies
+//   trash    "a", directory id          -> RecycleRootRecord: its bin (core/inode/trash_record.h)
 //            "i", bin id, serial        -> ItemRecord: what was deleted; serials grow with time
 #pragma once
 

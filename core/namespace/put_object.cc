@@ -30,7 +30,7 @@ Status stage_new(VolumeContext& volume, const OpContext& ctx, MetaTxn& txn, cons
   return {};
 }
 
-// The file keeps its id, names and permissions: a handle that another protocol holds sees the new content.
+// The file keeps its id, names and permissions: the handle of an NFS client sees the new content.
 Status stage_swap(VolumeContext& volume, const OpContext& ctx, MetaTxn& txn, const PutObject& put,
                   const StagedContent& content, const NodeRef& node, const UserBin& user_bin, const DeletedName& name,
                   PutKeyReply& reply) {

@@ -110,7 +110,7 @@ std::string name_in_bin(std::string_view raw, std::uint64_t serial) {
   return name + tail;
 }
 
-// The entry on the user's bin and the record of the item.
+// The entry in the user's bin and the record of the item.
 Status stage_item(VolumeContext& volume, const OpContext& ctx, MetaTxn& txn, const UserBin& user_bin,
                   const Inode& inode, const DeletedName& name) {
   STOA_TRY(id, volume.next_id());
@@ -128,7 +128,7 @@ Status stage_item(VolumeContext& volume, const OpContext& ctx, MetaTxn& txn, con
                         .time = txn.now(),
                         .bytes = inode.type == FileType::kRegular ? inode.size : 0};
   Inode user_bin_next = user_bin.node->record;
-  // Its serial is in the name, and nobody else puts anything on a user's bin.
+  // Its serial is in the name, and nobody else puts anything into a user's bin.
   txn.insert_unique_entry(user_bin.node, user_bin_next, item.name, inode.id, inode.type);
   txn.put_inode(user_bin.node, std::move(user_bin_next));
   txn.records().put_item(user_bin.bin, serial, item);

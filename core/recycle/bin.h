@@ -3,7 +3,7 @@
 // A bin is a directory of its own without a name: family trash leads from the directory that has it (its recycle root)
 // to it. It holds one directory, a user's bin, for each user who deleted something, of that user and for nobody else;
 // there each item has the name that it had, '@' and its serial in hex. Bins and users' bins themselves count as
-// nothing, so that a delete never fails for want of room; what is on the users' bins counts where the bin is charged:
+// nothing, so that a delete never fails for want of room. What is in the users' bins counts where the bin is charged:
 // in its recycle root and above, or in the volume only.
 #pragma once
 
@@ -59,7 +59,7 @@ struct DeletedName {
   std::string below{};
 };
 
-// Stages that the file, which is no directory, gets a name on the user's bin for one that it loses, whose entry the
+// Stages that the file, which is no directory, gets a name in the user's bin for one that it loses, whose entry the
 // caller removes. All are locked. Its charge goes to the user's bin unless it has another name outside of bins, which
 // then carries it.
 Status recycle_link(VolumeContext& volume, const OpContext& ctx, MetaTxn& txn, const UserBin& user_bin,
@@ -73,7 +73,7 @@ Result<bool> remove_or_recycle_directory(VolumeContext& volume, const OpContext&
                                          const UserBin& user_bin, const NodeRef& victim, const DeletedName& name,
                                          bool alone);
 
-// recycle_link() for content that is about to be replaced: it becomes a file of its own on the user's bin, with all
+// recycle_link() for content that is about to be replaced: it becomes a file of its own in the user's bin, with all
 // that describes it. The file is locked, nobody writes to it (its data gate is held exclusively, and it is flushed),
 // and the caller gives it other content and meta. kQuota: there is no room for both.
 Status recycle_content(VolumeContext& volume, const OpContext& ctx, MetaTxn& txn, const UserBin& user_bin,

@@ -9,8 +9,8 @@ namespace stoa::core {
 // Who may take something out of the bin, as its policy says now.
 Result<RestoreRight> restore_right(VolumeContext& volume, FileId bin);
 
-// rename() of `raw` from a user's bin of the bin: the same, to the name that the request gives. What has that name is
-// not replaced: kExists.
+// rename() of `raw` out of a user's directory in the bin: the same, to the name that the request gives. What has that
+// name is not replaced: kExists.
 Result<RenameReply> restore_by_rename(VolumeContext&, const OpContext&, const RenameRequest&, FileId bin,
                                       std::string_view raw);
 

@@ -20,7 +20,7 @@ namespace stoa::core {
 class Reclaim {
  public:
   static constexpr std::size_t kClientsMax = 65536;
-  static constexpr std::size_t kNameBytesMax = 1040;  // NFS4_OPAQUE_LIMIT, and what a protocol puts before it
+  static constexpr std::size_t kNameBytesMax = 1040;  // NFS4_OPAQUE_LIMIT, and what a front end puts before it
 
   Reclaim(KvStore& kv, Committer& committer, StateClock::duration grace, std::function<StateClock::time_point()> now)
       : kv_(kv), committer_(committer), grace_(grace), now_(std::move(now)) {}

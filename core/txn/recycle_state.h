@@ -25,7 +25,7 @@ struct RecycleState {
   // Of each bin, up to which serial all is purged: a walk from the beginning would cross what purging left in the
   // store.
   std::unordered_map<FileId, std::uint64_t> purged_to;
-  // Of an recycle root and a user, where his user's bin was when it was looked for last. While it is there it is his,
+  // Of a recycle root and a user, where his user's bin was when it was looked for last. While it is there it is his,
   // as it never moves.
   struct KnownUserBin {
     FileId bin, user_bin;

@@ -114,7 +114,7 @@ Status require_live(const Node& node);
 Status require_directory(const Node& node);
 
 // The promise of ctx.durability for a change that was committed as `ticket`: waits, or stores the ticket for the
-// protocol.
+// front end.
 Status sync_or_defer(VolumeContext& volume, const OpContext& ctx, CommitTicket ticket);
 
 // One mutation: `body(CommitTicket&) -> Result<Reply>` under the tree lock, shared or (a directory changes parents)

@@ -58,7 +58,7 @@ class NamespaceImpl final : public Namespace {
   std::uint64_t volume_id() const override { return volume_id_; }
 
  private:
-  // Here all locks are gone: whoever holds a lease that was met can be told, and a protocol that cannot park can wait.
+  // Here all locks are gone: whoever holds a lease that was met can be told, and a front end that cannot park can wait.
   // What answered kRecallPending has changed nothing, so it is simply done again.
   template <class Operation>
   auto answered(const OpContext& ctx, Operation operation) -> decltype(operation()) {

@@ -26,7 +26,7 @@ struct ProtocolStatus {
   std::string address;  // "127.0.0.1:2049", "http://…"
 };
 
-// A client that a protocol keeps opens, locks and caching leases for.
+// A client that the server keeps opens, locks and caching leases for.
 struct ClientStatus {
   std::uint64_t id = 0;  // as long as it is known, and never another's
   std::string protocol;  // "nfs"
@@ -52,7 +52,7 @@ struct Service {
   std::function<std::vector<ClientStatus>()> clients{};
   // Takes away what a client has, for good. kNotFound: no such client; errors of the store.
   std::function<Status(std::uint64_t id)> evict_client{};
-  // Whether NFS clients can come with Kerberos just now; else kNotSupported, with cause and remedy.
+  // Whether NFS clients can come with Kerberos just now; else kNotSupported, with the cause and what to do.
   std::function<Status()> kerberos = [] { return Status(fail(Errc::kNotSupported, "stoad has no keytab")); };
   // Told of each action when it is over, by the thread that served it; must be thread-safe, and should not block.
   std::function<void(const Request&, const AdminAction&)> record_action{};

@@ -1,4 +1,4 @@
-// A client that the protocol keeps opens, locks and delegations for, as administrators see it.
+// A client that the NFS server keeps opens, locks and delegations for, as administrators see it.
 #pragma once
 
 #include <chrono>

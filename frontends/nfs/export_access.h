@@ -1,4 +1,4 @@
-// Who a caller is, and what the export that its handle names lets it do. Shared by all programs of this protocol.
+// Who a caller is, and what the export that its handle names lets it do. Shared by all programs of this server.
 #pragma once
 
 #include <memory>
@@ -36,15 +36,15 @@ class ExportAccess final {
   // The same of a call that has come in, for a file of the export that was entered last.
   void find_flows_here(const rpc::Call& call, core::FileId file, core::Namespace& ns, std::vector<qos::Flow*>& path);
 
-  // Whether the export that was entered last takes calls that show who they are as this one did. The protocol has its
-  // own words for a call that does not, and lets some pass.
+  // Whether the export that was entered last takes calls that show who they are as this one did. Each program has its
+  // own error for a call that does not, and lets some pass.
   bool flavor_allowed() const { return flavor_allowed_; }
 
   // Tells audit that the export does not take the call (core::Namespace::refused): for its address, or for how it shows
   // who it is. `request`: what it wanted, as "MNT /projects".
   void report_refused(const rpc::Call& call, core::Namespace& ns, const core::Export& by,
                       std::string_view request) const;
-  // Of a call that came in, and was refused by the protocol itself for `reason`.
+  // Of a call that came in, and was refused by the server itself for `reason`.
   void report_refused(const rpc::Call& call, core::Namespace& ns, std::string_view request,
                       std::string_view reason) const {
     report_refused(call, ns, entered().root, request, reason);
@@ -71,7 +71,7 @@ class ExportAccess final {
   std::vector<qos::Flow*> of_directories_;  // find_path()'s
 };
 
-// What programs of this protocol are made of.
+// What programs of this server are made of.
 using Call = rpc::CallOf<ExportAccess>;
 using Program = rpc::ProgramOf<ExportAccess>;
 

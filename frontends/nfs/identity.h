@@ -10,7 +10,7 @@
 
 namespace stoa::nfs {
 
-// What holds for the whole protocol.
+// What holds for the whole server.
 struct IdentityRules {
   bool kerberos = false;                  // there is a keytab
   std::string realm{};                    // principals of this realm are users by their name; empty: of no realm

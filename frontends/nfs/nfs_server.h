@@ -1,7 +1,7 @@
-// The NFS protocol: NFS versions 3 and 4 (4.0, 4.1 and 4.2), MOUNT version 3, and for the locks of version 3 NLM
-// version 4 and NSM version 1, over TCP, on the core's API. All programs are answered on both ports. Clients find NLM
-// and NSM by the portmapper alone: when ports are registered, these two are answered over UDP, too, on the port of the
-// same number.
+// The NFS server: NFS versions 3 and 4 (4.0, 4.1 and 4.2), MOUNT version 3, over TCP, on the core's API. The locks of
+// version 3 are NLM version 4 and NSM version 1. All programs are answered on both ports. Clients find NLM and NSM by
+// the portmapper alone: when ports are registered, these two are answered over UDP, too, on the port of the same
+// number.
 #pragma once
 
 #include <chrono>

@@ -24,7 +24,7 @@ bool transfer_chunked(const Request& request) {
   return header && !header->empty() && !equal_names(*header, "identity");
 }
 
-// "x-amz-checksum-..." that names no algorithm of this protocol: a promise that nobody would keep.
+// "x-amz-checksum-..." that names no algorithm of this server: a promise that nobody would keep.
 bool is_unknown_checksum(std::string_view name) {
   constexpr std::string_view kPrefix = "x-amz-checksum-";
   if (name.size() <= kPrefix.size() || !equal_names(name.substr(0, kPrefix.size()), kPrefix)) return false;

@@ -1,5 +1,5 @@
-// What the S3 protocol answers when it cannot do what was asked: the codes of the S3 API reference ("Error Responses"),
-// their HTTP status, and the one table that translates the core's Errc.
+// What the S3 server answers when it cannot do what was asked. These are the codes of the S3 API reference ("Error
+// Responses"), their HTTP status, and the one table that translates the core's Errc.
 #pragma once
 
 #include <cstdint>

@@ -36,7 +36,7 @@ constexpr std::array<std::string_view, kOperations> kNames{"ListBuckets",
                                                            "AbortMultipartUpload",
                                                            "Unknown"};
 
-// Query names that choose another operation than the plain one, and that this protocol does not offer with the method
+// Query names that choose another operation than the plain one, and that this server does not offer with the method
 // at hand. Anything else in a query ("x-id", "prefix", ...) is a parameter.
 constexpr std::array<std::string_view, 36> kSubresources{"accelerate",
                                                          "acl",
@@ -92,7 +92,7 @@ std::unexpected<Failure> not_implemented(std::string_view what) {
   return std::unexpected<Failure>(Failure{.code = Code::kNotImplemented, .details = {{"Query", std::string(what)}}});
 }
 
-// No bucket of this protocol has object lock, and this is what S3 says of such a one.
+// No bucket of this server has object lock, and this is what S3 says of such a one.
 std::unexpected<Failure> no_object_lock() {
   return refuse(Code::kInvalidRequest, "Bucket is missing Object Lock Configuration");
 }
@@ -101,7 +101,7 @@ std::unexpected<Failure> method_not_allowed(const Request& request) {
   return std::unexpected<Failure>(Failure{.code = Code::kMethodNotAllowed, .details = {{"Method", request.method}}});
 }
 
-// CORS: no bucket of this protocol has it.
+// CORS: no bucket of this server has it.
 std::unexpected<Failure> preflight(const Request& request) {
   if (!request.filled("origin"))
     return refuse(Code::kBadRequest, "Insufficient information. Origin request header needed.");

@@ -1,4 +1,4 @@
-// The operations of the S3 API that this protocol knows, and how a request names one.
+// The operations of the S3 API that this server knows, and how a request names one.
 #pragma once
 
 #include <cstdint>

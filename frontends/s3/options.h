@@ -1,4 +1,4 @@
-// What the administrator sets for the S3 protocol, and its limits, each with a name.
+// What the administrator sets for the S3 server, and its limits, each with a name.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The S3 protocol: an HTTP server that translates the S3 API into calls of the core.
+// The S3 server: an HTTP server that translates the S3 API into calls of the core.
 #pragma once
 
 #include <chrono>

@@ -11,7 +11,7 @@ ServerMetrics::ServerMetrics(MetricRegistry& registry) {
       return more;
     };
     operations_[i] = {
-        .requests = &registry.counter("stoa_s3_requests_total", "Requests of the S3 protocol.", labels),
+        .requests = &registry.counter("stoa_s3_requests_total", "Requests of the S3 server.", labels),
         .client_errors = &registry.counter("stoa_s3_errors_total", "Requests answered with an error.", with("client")),
         .server_errors = &registry.counter("stoa_s3_errors_total", "Requests answered with an error.", with("server")),
         .bytes_received = &registry.counter("stoa_s3_received_bytes_total", "Bytes of request bodies.", labels),
@@ -19,8 +19,8 @@ ServerMetrics::ServerMetrics(MetricRegistry& registry) {
         .seconds =
             &registry.histogram("stoa_s3_request_seconds", "From the headers to the end of the response.", labels)};
   }
-  connections_ = &registry.gauge("stoa_s3_connections", "Open connections of the S3 protocol.");
-  in_flight_ = &registry.gauge("stoa_s3_requests_in_flight", "Requests at hand in the S3 protocol.");
+  connections_ = &registry.gauge("stoa_s3_connections", "Open connections of the S3 server.");
+  in_flight_ = &registry.gauge("stoa_s3_requests_in_flight", "Requests at hand in the S3 server.");
   timeouts_ = &registry.counter("stoa_s3_timeouts_total", "Connections cut off for being too slow.");
   gave_way_ =
       &registry.counter("stoa_s3_connections_gave_way_total", "Idle connections closed to make room for new ones.");

@@ -1,4 +1,4 @@
-// Counters of the S3 protocol, one series for each operation.
+// Counters of the S3 server, one series for each operation.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // The requests that flows made wait, from then on to their end: each holds a thread, and an upload a staging buffer,
 // for as long as its flows please. Whoever waits in the same place, in all or below one flow, holds no more than he
-// leaves to others, so that one whose requests are slow leaves the protocol open.
+// leaves to others, so that one whose requests are slow keeps nobody out.
 #pragma once
 
 #include <array>

@@ -8,7 +8,7 @@
 //     class Handler;            // what one worker does with requests
 //     Framer framer() const;
 //     qos::Scheduler* scheduler() const;                        // where requests pay; null: none is held back
-//     Status settle(const core::PendingDurability&) const;      // as core::Namespace::settle()
+//     Status settle(const core::PendingDurability&) const;      // as core::Namespace::sync()
 //   };
 //   P::Session
 //     Session(Connection<P>&);

@@ -83,6 +83,7 @@ Receiver::Outcome Receiver::receive(int fd, std::span<std::byte> scratch, std::v
 Receiver::Parsed Receiver::parse(std::span<const std::byte> bytes, std::vector<Record>& records) {
   const auto keep = [&] { pending_.assign(bytes.begin(), bytes.end()); };
   while (!bytes.empty()) {
+    if (records.size() >= kRecordsMax) return Parsed::kOversized;
     if (assembling_ && fragment_left_ > 0) {
       const std::size_t take = std::min(bytes.size(), fragment_left_);
       if (!assemble(bytes.first(take))) {

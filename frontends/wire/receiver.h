@@ -39,7 +39,7 @@ class Receiver {
     kDry,        // nothing more to be had now; `records` may hold some
     kMore,       // there may be more at once; `records` holds some
     kClosed,     // the peer closed, or the socket failed; `records` may hold some
-    kOversized,  // a record, or the number of its fragments, is beyond the limits
+    kOversized,  // a record, the number of its fragments, or that of the records is beyond the limits
     kNoMemory,   // the pool is at its limit: call again later; `records` may hold some
   };
   // Records of this size and more are received straight into memory of their own.
@@ -47,6 +47,8 @@ class Receiver {
   // Of a large record, so much must be here before its memory is chosen: headers and arguments up to the data.
   static constexpr std::size_t kLargePrefix = 384;
   static constexpr std::size_t kScratchBytes = std::size_t{128} << 10;  // size of `scratch`
+  // Of one receive: shorter ones on average are no requests, and each costs the worker more than it has bytes.
+  static constexpr std::size_t kRecordsMax = kScratchBytes / 32;
 
   Receiver(RecordPool& pool, std::shared_ptr<AddressBudget> budget, const ReceiverLimits& limits, const Framer& framer)
       : pool_(pool), budget_(std::move(budget)), limits_(limits), framer_(framer) {}

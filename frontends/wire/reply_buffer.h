@@ -124,7 +124,7 @@ class ReplyBuffer {
     size_ += bytes;
     return at;
   }
-  void grow(std::size_t bytes) {
+  [[gnu::noinline, gnu::cold]] void grow(std::size_t bytes) {
     STOA_ASSERT(!reserved_);  // what the reservation gave would stay behind
     const std::size_t wanted = std::max({size_ + bytes, capacity_ * 2, std::size_t{4096}});
     std::unique_ptr<std::byte[]> larger(new std::byte[wanted]);

@@ -129,7 +129,7 @@ TEST(ConfigTest, GraceFollowsTheLeaseUnlessItIsSet) {
   EXPECT_THAT(refusal("[nfs]\nlease_seconds = 3601\n"), HasSubstr("between 1 and 3600"));
 }
 
-// As all defaults, a folder or an empty file would open the protocols to everywhere.
+// As all defaults, a folder or an empty file would open NFS and S3 to everywhere.
 TEST(ConfigTest, WhatReadsAsNothingIsNoConfiguration) {
   std::string pattern = (std::filesystem::temp_directory_path() / "stoa-config-XXXXXX").string();
   const std::string folder = mkdtemp(pattern.data());

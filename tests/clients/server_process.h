@@ -1,4 +1,4 @@
-// A server for tests: runs tests/serve, learns where the protocols are, and ends it politely or by kill -9.
+// A server for tests: runs tests/serve, learns where it listens, and ends it politely or by kill -9.
 #pragma once
 
 #include <sys/types.h>

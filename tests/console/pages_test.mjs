@@ -342,7 +342,7 @@ inTab('the audit is searched by user, path, operation and result', {}, async (pa
   assert.deepEqual((await rows()).map((row) => [row[2], row[3], row[4], row[6]]), [['remove', '/test/books/one.txt', 's3', 'ok']]);
   await search({ Result: 'access' });
   await records.locator('tbody tr', { hasText: 'ben' }).first().waitFor();
-  // What a protocol refuses by itself has no user; what was asked for, and who that claimed to be, is shown.
+  // What a server refuses by itself has no user; what was asked for, and who that claimed to be, is shown.
   assert.equal(server.s3('PUT', 'books/four.txt', { content: 'four', user: { access_key: ben.access_key, secret_key: 'x'.repeat(40) } }), 403);
   await search({ Operation: 'refused' });
   await records.locator('tbody tr', { hasText: `access key ${ben.access_key}, not proven` }).filter({ hasText: 'four.txt' }).waitFor();

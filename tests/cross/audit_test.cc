@@ -166,7 +166,7 @@ TEST_F(AuditProtocolsTest, S3) {
   EXPECT_EQ(recorded("s3", {"--result", "denied"}), (Lines{user + " write /large quota"}));
 }
 
-// What the protocols refuse before it is anybody's request.
+// What the servers refuse before it is anybody's request.
 TEST_F(AuditProtocolsTest, RefusalsOfTheProtocols) {
   audit("denied");
   const std::string name = "audited-export";

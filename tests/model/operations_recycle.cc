@@ -99,7 +99,7 @@ bool Driver::settle_item(TwinItem& waiting, const std::vector<core::RecycledItem
       if (version != described_.end()) described_[item.id] = {item.id, version->second.data_version};
     }
     if (item.item.bin != twin_.at(waiting.recycle_root).bin) return differ("an item is in bin " + text(item.item.bin));
-    // On the user's bin it has the name that it had, and its serial.
+    // In the user's bin it has the name that it had, and its serial.
     char serial[20];
     std::snprintf(serial, sizeof serial, "@%llx", static_cast<unsigned long long>(item.item.serial));
     const auto listing = ns().readdir(

@@ -70,7 +70,7 @@ struct TwinItem {
   FileId id = core::kNoFile;
   FileId recycle_root = core::kNoFile;  // the directory whose bin took it
   FileId bin = core::kNoFile;
-  Stored stored;                  // on the user's bin
+  Stored stored;                  // in the user's bin
   FileId parent = core::kNoFile;  // where it was, and as what
   std::string raw;
   FileId base = core::kNoFile;  // of a key: how the directories that only keys implied are found again
@@ -180,8 +180,8 @@ class Twin {
   };
   std::vector<KeyOrPrefix> list(FileId root, std::string_view prefix, std::string_view delimiter) const;
 
-  // --- recycle bins (twin_recycle.cc). What is deleted gets the serial that the volume gave it only after success:
-  // until then it waits in `pending`, on its user's bin under a name of its own; bins and users' bins that it needed
+  // --- recycle bins (twin_recycle.cc). What is deleted gets the serial that the volume gave it only after success.
+  // Until then it waits in `pending`, in its user's bin under a name of its own; bins and users' bins that it needed
   // have placeholder ids.
   const core::RecyclePolicy* find_policy(FileId dir, FileId* recycle_root) const;
   bool recycled(FileId id) const;  // in a bin: it can be read, restored and purged

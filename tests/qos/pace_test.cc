@@ -19,7 +19,7 @@ class BackgroundThrottleTest : public testing::Test {
     scheduler_.change({&change, 1});
     weight_ = limits.weight;
   }
-  // Time passes, in which the protocols serve `busy_` requests a millisecond.
+  // Time passes, in which `busy_` requests a millisecond are served.
   void pass(std::int64_t ns) {
     now_ += ns;
     if (busy_) requests_ += static_cast<std::uint64_t>(1 + ns / kMillisecond);

@@ -2,8 +2,8 @@
 //
 //   bits 63..62  kind: 1 slot, 2 own host file
 //   bits 61..54  data directory
-//   slot: bits 53..50 size class, 49..16 container, 15..0 slot in it        own file: bits 53..0 number, never used
-//   twice
+//   slot:     bits 53..50 size class, 49..16 container, 15..0 slot in it
+//   own file: bits 53..0 number, never used twice
 #pragma once
 
 #include <cstdint>

@@ -5,8 +5,7 @@
 //   2  log files: beyond that RocksDB flushes and drops them
 //   2  flushes: what the logs hold, once more, as tables
 //   6  one compaction: 4 tables of level 0 of half a unit and all of the level below (4), or one table of half a unit
-//   and the ten
-//      that it overlaps further below (5.5), written anew before the old ones go
+//      and the ten that it overlaps further below (5.5), written anew before the old ones go
 //   2  what removals into recycle bins and commits of accepted writes add (core/txn/metadata_room.h)
 // Removals come faster than compactions, whose turn it is when two of these units are used: changes wait for them
 // (reclaim.h). A unit is a 96th of the file system, so the reserve is an eighth of it; from 6 GiB on it is 64 MiB, and

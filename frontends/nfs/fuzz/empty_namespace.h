@@ -1,4 +1,4 @@
-// A namespace of one directory that answers every call of the NFS protocol with success, for the fuzz target of the
+// A namespace of one directory that answers every call of the NFS server with success, for the fuzz target of the
 // decoders.
 #pragma once
 

@@ -224,8 +224,11 @@ Ran CallHandler::run(Connection& connection, wire::Record& record, DecodedCall& 
       return Ran::kAnswered;
     if (known.verdict == DuplicateCache::Verdict::kNew) call.duplicate = known.ticket;
   }
+  const std::size_t begin = out.size();
   Reply reply{XdrWriter(out)};
   const Outcome outcome = append_reply(connection, record, call, now, request, pending, out, reply);
+  // It waits for nothing, so durable() will not be called (the unlocks of NLM).
+  if (pending == nullptr && call.duplicate) rpc_.duplicates.finish(*call.duplicate, out.bytes().subspan(begin), now);
   return outcome.failed || outcome.accept != AcceptStatus::kSuccess ? Ran::kFailed : Ran::kReplied;
 }
 

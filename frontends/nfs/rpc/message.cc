@@ -110,12 +110,14 @@ bool decode_call(std::span<const std::byte> record, CallHeader& call) {
 }
 
 void encode_accepted(XdrWriter& out, std::uint32_t xid, AcceptStatus status) {
-  out.u32(xid);
-  out.u32(kReply);
-  out.u32(kAccepted);
-  out.u32(static_cast<std::uint32_t>(AuthFlavor::kNone));
-  out.u32(0);
-  out.u32(static_cast<std::uint32_t>(status));
+  // Of each reply, so in one piece: kReply, kAccepted, and a verifier of AUTH_NONE without a body.
+  std::array<std::byte, 24> words{};
+  store_be32(words.data(), xid);
+  store_be32(words.data() + 4, kReply);
+  store_be32(words.data() + 8, kAccepted);
+  store_be32(words.data() + 12, static_cast<std::uint32_t>(AuthFlavor::kNone));
+  store_be32(words.data() + 20, static_cast<std::uint32_t>(status));
+  out.fixed(words);
 }
 
 void encode_program_mismatch(XdrWriter& out, std::uint32_t xid, std::uint32_t low, std::uint32_t high) {

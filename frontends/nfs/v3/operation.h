@@ -91,7 +91,7 @@ class Operation {
     return failed_with_wcc(to_nfs_status(error.code), id);
   }
 
-  // The status for a name that the protocol itself refuses, given what its directory is like: a directory that is gone,
+  // The status for a name that the server itself refuses, given what its directory is like: a directory that is gone,
   // or is none, is the better reason.
   NfsStatus name_refusal(core::FileId dir, NfsStatus why);
 

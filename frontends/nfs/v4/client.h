@@ -1,5 +1,5 @@
 // A client (RFC 8881 2.4, RFC 7530 9.1.1), its sessions (2.10) and the state that it holds (8.2, 9). What conflicts
-// with whom is core/api/state.h's; here is what the protocol adds: owners, stateids, slots.
+// with whom is core/api/state.h's; here is what NFSv4 adds: owners, stateids, slots.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// The clients and sessions of this protocol. Thread-safe.
+// The clients and sessions of NFSv4. Thread-safe.
 #pragma once
 
 #include <chrono>

@@ -49,7 +49,7 @@ struct Handle {
 
 class DelegatedWrites;
 class Offloads;     // copies that go on in the background
-class ClientTable;  // clients, sessions, owners and stateids of this protocol
+class ClientTable;  // clients, sessions, owners and stateids of NFSv4
 class OperationMetrics;
 class OwnerTurn;
 struct Client;

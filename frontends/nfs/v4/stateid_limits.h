@@ -1,4 +1,4 @@
-// How many stateids clients may have: of opens, of lock owners with a file, of delegations. That is this protocol's
+// How many stateids clients may have: of opens, of lock owners with a file, of delegations. That is this server's
 // memory; the core has limits of its own for what stands behind them (core/state/state_table.h).
 #pragma once
 

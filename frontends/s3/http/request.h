@@ -1,4 +1,4 @@
-// One HTTP request as the protocol's operations see it: free of the HTTP library.
+// One HTTP request as the operations of S3 see it: free of the HTTP library.
 #pragma once
 
 #include <array>

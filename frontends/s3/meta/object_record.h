@@ -1,4 +1,4 @@
-// What the S3 protocol keeps with each object that it writes: core::ObjectMeta::bytes.
+// What the S3 server keeps with each object that it writes: core::ObjectMeta::bytes.
 #pragma once
 
 #include <cstdint>
@@ -57,7 +57,7 @@ struct ObjectRecord {
 // The record of an object, if it describes the present content: then its ETag, headers and checksums are true.
 std::optional<ObjectRecord> current_record(const core::Attributes& attr, const std::optional<core::ObjectMeta>& meta);
 
-// The ETag of content that the S3 protocol did not write: changes with each change of content, and, by its suffix,
+// The ETag of content that the S3 server did not write: changes with each change of content, and, by its suffix,
 // cannot be taken for an MD5. Without quotes.
 std::string version_etag(const core::Attributes& attr);
 

@@ -44,7 +44,7 @@ struct Call {
 
   core::Namespace& ns() const { return services.ns; }
   core::FileId root() const { return bucket->root; }
-  // The protocol's own housekeeping (multipart uploads, bucket directories), already decided upon.
+  // The server's own housekeeping (multipart uploads, bucket directories), already decided upon.
   // Of one call of the core that begins now.
   const core::OpContext& fresh_ctx() const {
     begin_core_call(ctx);

@@ -25,7 +25,7 @@ Outcome<FoundObject> find_object(const Call& call, core::FileId root, std::strin
 Outcome<void> check_version_id(std::optional<std::string_view> version);
 Outcome<void> check_version_id(const Request& request);  // that of the query
 
-// Headers and user metadata that the client wants kept. Refuses what this protocol does not offer (storage classes,
+// Headers and user metadata that the client wants kept. Refuses what this server does not offer (storage classes,
 // encryption, tags, grants, locks) instead of dropping it. kMetadataTooLarge.
 Outcome<ObjectRecord> read_object_headers(const Call& call);
 // The refusals of read_object_headers alone.

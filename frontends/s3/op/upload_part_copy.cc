@@ -14,7 +14,7 @@ Outcome<ContentHashes> part_hashes(const Call& call, const FoundObject& source, 
     const std::optional<Checksum>& checksum = source.record->checksum;
     const bool same =
         algorithm && checksum && checksum->algorithm == *algorithm && checksum->type == ChecksumType::kFullObject;
-    // Reads one byte, to ask whether the user may read at all: the part is stored by the protocol, not by the user.
+    // Reads one byte, to ask whether the user may read at all: the part is stored by the server, not by the user.
     std::byte first;
     auto read = call.ns().read(call.fresh_ctx(), {.id = source.attr.id, .offset = 0, .into = std::span(&first, 1)});
     if (!read) return refuse(read.error());

@@ -1,4 +1,4 @@
-// Changes whose durability a protocol asked to defer (OpContext::pending).
+// Changes whose durability a front end asked to defer (OpContext::pending).
 #include <thread>
 
 #include "core/kv/keys.h"

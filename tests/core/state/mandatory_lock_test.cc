@@ -1,4 +1,4 @@
-// Mandatory byte-range locks (MS-FSA 2.1.4.10, 2.1.5.8) and handle leases, which an SMB protocol will need.
+// Mandatory byte-range locks (MS-FSA 2.1.4.10, 2.1.5.8) and handle leases, which an SMB server will need.
 #include <random>
 
 #include "tests/core/state/holder_callbacks.h"

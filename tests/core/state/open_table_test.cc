@@ -30,7 +30,7 @@ TEST_F(OpenTableTest, AnOpenIsChangedOnlyWhenNobodyObjects) {
   EXPECT_TRUE(table().change_open(*other, kShareRead, kShareWrite));
 }
 
-// What protocols ask that let somebody read or write without an open, or beyond what its open has.
+// What front ends ask that let somebody read or write without an open, or beyond what its open has.
 TEST_F(OpenTableTest, WhatAnOpenDeniesHoldsForReadingAndWriting) {
   const Client a = client();
   const Client b = client();

@@ -1,4 +1,4 @@
-// An NFS protocol on a volume, for tests. The volume lies in memory, or on RocksDB and host files when a test restarts
+// An NFS server on a volume, for tests. The volume lies in memory, or on RocksDB and host files when a test restarts
 // it.
 #pragma once
 
@@ -28,7 +28,7 @@ class ProtocolTest : public testing::Test {
   void restart();
   void start_protocol();
   std::uint64_t metric(std::string_view line_start) const;
-  // From now on, what is denied on the volume is in the journal; and what the protocol has refused since, as "who it
+  // From now on, what is denied on the volume is in the journal; and what the server has refused since, as "who it
   // claimed to be: request: reason".
   void audit_denials();
   std::vector<std::string> refusals();

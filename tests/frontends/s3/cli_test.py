@@ -1,4 +1,4 @@
-"""The S3 protocol as AWS CLI and rclone see it: trees go in and come back byte for byte."""
+"""The S3 server as AWS CLI and rclone see it: trees go in and come back byte for byte."""
 
 import filecmp
 import os

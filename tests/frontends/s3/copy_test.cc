@@ -53,7 +53,7 @@ TYPED_TEST(CopyTest, ACopyTakesNoSpaceIsChargedInFullAndLivesOnItsOwn) {
   EXPECT_TRUE(got.body == data);
   EXPECT_EQ(got.headers.at("x-amz-meta-m"), "1");
 
-  // Overwritten in place by another protocol, replaced by this one, removed: the other does not notice.
+  // Overwritten in place over another protocol, replaced over this one, removed: the other does not notice.
   ASSERT_TRUE(this->write(this->id("src"), 1000, "changed"));
   EXPECT_EQ(this->client_->get("src", {{"Range", "bytes=1000-1006"}}).body, "changed");
   EXPECT_TRUE(this->client_->get("a/copy").body == data);
@@ -94,7 +94,7 @@ TYPED_TEST(CopyTest, SmallAndEmptyObjectsAndFilesOfOtherProtocols) {
     const auto copied = this->copy(name, "of-" + name);
     ASSERT_TRUE(copied.ok()) << copied.text();
     EXPECT_TRUE(this->client_->get("of-" + name).body == this->client_->get(name).body);
-    // Whoever wrote the source: the copy is this protocol's, with a true MD5.
+    // Whoever wrote the source: the copy is this server's, with a true MD5.
     EXPECT_EQ(copied.element("ETag"), this->client_->put("check", this->client_->get(name).body).headers.at("etag"));
   }
   // Onto itself: the bytes stay, and get a hash.

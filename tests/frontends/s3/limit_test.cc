@@ -1,4 +1,4 @@
-// The limits of the protocol: how many connections and requests, how slow, how long.
+// The limits of the server: how many connections and requests, how slow, how long.
 #include <chrono>
 
 #include "tests/frontends/s3/protocol_fixture.h"

@@ -1,4 +1,4 @@
-"""The network rules of an export hold at the S3 protocol: who may come from where, and who may only read."""
+"""The network rules of an export hold at the S3 server: who may come from where, and who may only read."""
 
 import unittest
 

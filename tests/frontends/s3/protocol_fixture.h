@@ -1,4 +1,4 @@
-// A whole protocol with a user and a bucket, on a volume on either engine. What is left is checked at the end.
+// A whole server with a user and a bucket, on a volume on either engine. What is left is checked at the end.
 #pragma once
 
 #include "frontends/s3/s3_server.h"
@@ -53,7 +53,7 @@ class ProtocolTest : public core::test::VolumeTest<Engine> {
   FileId root_{};
 };
 
-// Limits and wire forms, which are the protocol's own: one engine is enough.
+// Limits and wire forms, which are the server's own: one engine is enough.
 class MemoryProtocolTest : public ProtocolTest<core::test::MemoryEngine> {};
 
 }  // namespace stoa::s3::test

@@ -209,7 +209,7 @@ class TlsTest(unittest.TestCase):
         self.assertEqual(self.client().get_object(Bucket="renewal", Key="long", Range="bytes=5-9")["Body"].read(), data[5:10])
         self.assertEqual(first + began.read(), data)
 
-        # One that cannot be used is refused, and the protocol goes on with what it has.
+        # One that cannot be used is refused, and the server goes on with what it has.
         good = self.shown()
         stranger, _ = make_certificate(self.folder, "stranger")
         garbage = os.path.join(self.folder, "garbage")
@@ -220,10 +220,10 @@ class TlsTest(unittest.TestCase):
             shutil.copy(source, target)
         for wrong in ((stranger, safe[1]), (garbage, safe[1]), (safe[0], garbage)):
             self.replace(wrong)
-            self.reload("the protocol keeps what it had")
+            self.reload("the server keeps what it had")
             self.assertEqual(self.shown(), good)
         os.remove(self.key)
-        self.reload("the protocol keeps what it had")
+        self.reload("the server keeps what it had")
         self.replace(safe)
         self.reload("reloaded")
         self.assertEqual(self.shown(), good)
@@ -231,7 +231,7 @@ class TlsTest(unittest.TestCase):
 
 
 class StartTest(unittest.TestCase):
-    """What an administrator reads when the protocol cannot open."""
+    """What an administrator reads when the server cannot start."""
 
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="stoa-tls-")

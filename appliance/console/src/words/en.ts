@@ -98,7 +98,7 @@ export const en = {
     latency: 'Latency',
     latencyTitle: 'Half of all, 99 of 100',
     protocolsNow: 'Protocols now',
-    noProtocols: 'No protocol is open.',
+    noProtocols: 'Neither NFS nor S3 is served.',
     protocol: 'Protocol',
     address: 'Address',
   },
@@ -180,7 +180,7 @@ export const en = {
     connect: 'Connect',
     connectTo: (name: string) => `Connect to ${name}`,
     systems: 'Operating systems and tools',
-    noProtocolOpen: 'None of its protocols is open; see the page Health.',
+    noProtocolOpen: 'None of its protocols is served now; see the page Health.',
     removeWarning: 'Clients lose access at once. The directory and all that is in it stay.',
     recipes: {
       linux4: { title: 'Linux, NFS 4.2', hint: 'Needs the package nfs-common (Debian, Ubuntu) or nfs-utils (Fedora, RHEL).' },

@@ -128,7 +128,7 @@ export const zh: Words = {
     latency: '延迟',
     latencyTitle: '中位数与第 99 百分位',
     protocolsNow: '各协议现状',
-    noProtocols: '没有打开的协议。',
+    noProtocols: 'NFS 和 S3 服务均未启用。',
     protocol: '协议',
     address: '地址',
   },
@@ -186,7 +186,7 @@ export const zh: Words = {
     full: '已满',
   },
   exports: {
-    intro: '已发布的目录及其协议。',
+    intro: '已发布的目录及其访问协议。',
     list: '导出',
     none: '尚未导出任何目录。创建一个导出，让客户端接入。',
     create: '创建导出',
@@ -210,7 +210,7 @@ export const zh: Words = {
     connect: '连接',
     connectTo: (name) => `连接到 ${name}`,
     systems: '操作系统与工具',
-    noProtocolOpen: '它的协议均未打开，请查看“健康状况”页面。',
+    noProtocolOpen: '它的协议目前均未提供服务，请查看“健康状况”页面。',
     removeWarning: '客户端将立即失去访问权限。目录及其内容会保留。',
     recipes: {
       linux4: { title: 'Linux，NFS 4.2', hint: '需要软件包 nfs-common（Debian、Ubuntu）或 nfs-utils（Fedora、RHEL）。' },
@@ -360,7 +360,7 @@ export const zh: Words = {
     show: (path) => `显示 ${path} 的策略`,
   },
   recycle: {
-    intro: '从任何协议删除、且可以恢复的内容。',
+    intro: '通过任何协议删除、且可以恢复的内容。',
     items: '已删除',
     none: '此处没有被删除的内容。',
     deleted: '删除时间',

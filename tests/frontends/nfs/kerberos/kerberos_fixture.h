@@ -1,4 +1,4 @@
-// A protocol with a keytab, a KDC, and clients that have tickets.
+// An NFS server with a keytab, a KDC, and clients that have tickets.
 #pragma once
 
 #include "tests/frontends/nfs/gss_caller.h"

@@ -1,4 +1,4 @@
-// Calls that wait for their flows: NFSv3 and NFSv4 by hand, over one protocol. A ceiling of a byte a second makes the
+// Calls that wait for their flows: NFSv3 and NFSv4 by hand, at one server. A ceiling of a byte a second makes the
 // second write wait for ever, so nothing here depends on time.
 #include <future>
 #include <thread>
