@@ -1,4 +1,4 @@
-// One ceiling as virtual time (the generic cell rate algorithm): until when, at the rate of the ceiling, what was
+// One limit as virtual time (the generic cell rate algorithm): until when, at the rate of the limit, what was
 // admitted lasts. Lock-free. Times are nanoseconds of the scheduler's clock.
 #pragma once
 
@@ -15,7 +15,7 @@ class Bucket {
   static constexpr std::int64_t kAtOnce = std::numeric_limits<std::int64_t>::min();
 
   bool limited() const { return ns_per_unit_.load(std::memory_order_relaxed) > 0; }
-  // How long `amount` takes at this rate; 0: there is no ceiling.
+  // How long `amount` takes at this rate; 0: there is no limit.
   std::int64_t cost(std::uint64_t amount) const {
     const double ns = static_cast<double>(amount) * ns_per_unit_.load(std::memory_order_relaxed);
     return ns < kCostMax ? static_cast<std::int64_t>(ns + 0.5) : static_cast<std::int64_t>(kCostMax);
@@ -59,7 +59,7 @@ class Bucket {
   static constexpr double kCostMax = 1e18;  // 31 years
   static constexpr std::int64_t kRested = std::numeric_limits<std::int64_t>::min() / 4;
 
-  std::atomic<double> ns_per_unit_{0};  // 0: no ceiling
+  std::atomic<double> ns_per_unit_{0};  // 0: no limit
   std::atomic<std::int64_t> paid_until_{kRested};
 };
 

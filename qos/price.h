@@ -1,4 +1,4 @@
-// What requests cost and flows may use.
+// What requests cost and QoS classes may use.
 #pragma once
 
 #include <array>
@@ -66,10 +66,10 @@ inline constexpr std::chrono::milliseconds kBurstDefault{100};
 inline constexpr std::chrono::milliseconds kBurstMin{10};
 
 struct Limits {
-  ByResource<std::optional<std::uint64_t>> ceiling{};    // a second; at least 1
+  ByResource<std::optional<std::uint64_t>> limit{};      // a second; at least 1
   ByResource<std::optional<std::uint64_t>> guarantee{};  // a second; at least 1
-  std::chrono::milliseconds burst = kBurstDefault;       // so much of a ceiling may be used at once after rest
-  std::uint32_t weight = kWeightDefault;  // share among those that wait below the same ceiling; at least 1
+  std::chrono::milliseconds burst = kBurstDefault;       // so much of a limit may be used at once after rest
+  std::uint32_t weight = kWeightDefault;                 // share among those that wait below the same limit; at least 1
   bool operator==(const Limits&) const = default;
 };
 

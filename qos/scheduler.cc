@@ -5,7 +5,7 @@
 namespace stoa::qos {
 namespace {
 
-// Where no ceiling is above, an operation counts like so many bytes.
+// Where no limit is above, an operation counts like so many bytes.
 constexpr double kBytesOfOperation = 4096;
 // The serving thread sleeps at least so long: what came due meanwhile is served together. Less than kBurstMin.
 constexpr std::chrono::milliseconds kNap{1};
@@ -31,7 +31,7 @@ std::int64_t steady_ns() {
 
 // A request that waits.
 struct Scheduler::Parked {
-  std::vector<std::shared_ptr<Flow>> path;
+  std::vector<std::shared_ptr<QosClass>> path;
   Price price;
   Wait wait;
   Branch* lane = nullptr;
@@ -39,31 +39,32 @@ struct Scheduler::Parked {
   std::list<Parked>::iterator self{};    // in parked_
 };
 
-// A flow as it stands below other flows; or, without a flow, the lane of requests whose path ends at the branch above.
+// A QoS class as it stands below other QoS classes; or, without a QoS class, the lane of requests whose path ends at
+// the branch above.
 struct Scheduler::Branch {
   enum class State : std::uint8_t { kIdle, kReady, kAsleep };
 
   Branch* parent = nullptr;
-  std::shared_ptr<Flow> flow{};
-  std::uint64_t serial = 0;                             // who came first, where turns are equal
-  std::map<Flow*, std::unique_ptr<Branch>> children{};  // null: the lane
-  std::list<Parked*> queue{};                           // of a lane
-  std::size_t waiting = 0;                              // requests in and below it
-  double now = 0;                                       // virtual time of the children's turns
-  double start = 0;                                     // its own next turn, in the parent's virtual time
-  std::int64_t wake = 0;                                // when it sleeps
-  std::int64_t due = 0;                                 // its key in guaranteed_
+  std::shared_ptr<QosClass> qos_class{};
+  std::uint64_t serial = 0;                                 // who came first, where turns are equal
+  std::map<QosClass*, std::unique_ptr<Branch>> children{};  // null: the lane
+  std::list<Parked*> queue{};                               // of a lane
+  std::size_t waiting = 0;                                  // requests in and below it
+  double now = 0;                                           // virtual time of the children's turns
+  double start = 0;                                         // its own next turn, in the parent's virtual time
+  std::int64_t wake = 0;                                    // when it sleeps
+  std::int64_t due = 0;                                     // its key in guaranteed_
   State state = State::kIdle;
   bool watched = false;  // in guaranteed_
   std::set<Turn> ready{};
   std::set<Sleeper> asleep{};
 
-  bool is_lane() const { return flow == nullptr && parent != nullptr; }
-  double weight() const { return flow != nullptr ? flow->weight_ : kWeightDefault; }
+  bool is_lane() const { return qos_class == nullptr && parent != nullptr; }
+  double weight() const { return qos_class != nullptr ? qos_class->weight_ : kWeightDefault; }
   // How long `price` occupies what the children of this branch share.
   double cost(const Price& price) const {
     for (const Branch* b = this; b != nullptr; b = b->parent) {
-      const std::int64_t ns = b->flow != nullptr ? b->flow->cost(price) : 0;
+      const std::int64_t ns = b->qos_class != nullptr ? b->qos_class->cost(price) : 0;
       if (ns > 0) return static_cast<double>(ns);
     }
     return plain_cost(price);
@@ -96,44 +97,44 @@ Scheduler::~Scheduler() = default;
 // --- at once
 // -----------------------------------------------------------------------------------------------------------
 
-bool Scheduler::admit(std::span<Flow* const> path, const Price& price, std::int64_t now) {
+bool Scheduler::admit(std::span<QosClass* const> path, const Price& price, std::int64_t now) {
   const Kind kind = price.kind();
-  for (const Flow* flow : path) {
-    if (flow->contended(kind)) return false;
+  for (const QosClass* qos_class : path) {
+    if (qos_class->contended(kind)) return false;
   }
   for (std::size_t i = 0; i < path.size(); ++i) {
     if (path[i]->take(price, now, nullptr)) continue;
     while (i-- > 0) path[i]->give_back(price);
     return false;
   }
-  for (Flow* flow : path) flow->count(price);
+  for (QosClass* qos_class : path) qos_class->count(price);
   return true;
 }
 
 // --- parking
 // -----------------------------------------------------------------------------------------------------------
 
-bool Scheduler::has_room(std::span<Flow* const> path) const {
+bool Scheduler::has_room(std::span<QosClass* const> path) const {
   auto room = static_cast<std::int64_t>(limits_.parked_max - parked_.size());
-  for (const Flow* flow : path) {
-    room = std::min(room, static_cast<std::int64_t>(limits_.parked_per_flow_max)) -
-           flow->waiting_.load(std::memory_order_relaxed);
+  for (const QosClass* qos_class : path) {
+    room = std::min(room, static_cast<std::int64_t>(limits_.parked_per_qos_class_max)) -
+           qos_class->waiting_.load(std::memory_order_relaxed);
   }
   return room > path.back()->waiting_itself_;
 }
 
-Verdict Scheduler::park(std::span<Flow* const> path, const Price& price, Wait wait) {
+Verdict Scheduler::park(std::span<QosClass* const> path, const Price& price, Wait wait) {
   std::unique_lock lock(mutex_);
   if (!has_room(path)) {
-    for (Flow* flow : path) flow->refused_.fetch_add(1, std::memory_order_relaxed);
+    for (QosClass* qos_class : path) qos_class->refused_.fetch_add(1, std::memory_order_relaxed);
     count(counters_.busy);
     return Verdict::kBusy;
   }
   Parked& parked = parked_.emplace_back();
   parked.self = std::prev(parked_.end());
-  for (Flow* flow : path) {
-    parked.path.push_back(flow->shared_from_this());
-    flow->waiting_.fetch_add(1, std::memory_order_relaxed);
+  for (QosClass* qos_class : path) {
+    parked.path.push_back(qos_class->shared_from_this());
+    qos_class->waiting_.fetch_add(1, std::memory_order_relaxed);
   }
   ++path.back()->waiting_itself_;
   parked.price = price;
@@ -151,7 +152,7 @@ Verdict Scheduler::park(std::span<Flow* const> path, const Price& price, Wait wa
   if (newcomer_ != nullptr) {
     newcomer_ = nullptr;
     verdict = Verdict::kParked;
-    for (Flow* flow : path) flow->parked_.fetch_add(1, std::memory_order_relaxed);
+    for (QosClass* qos_class : path) qos_class->parked_.fetch_add(1, std::memory_order_relaxed);
     count(counters_.parked);
   }
   deliver(lock);
@@ -182,12 +183,12 @@ void Scheduler::refuse(const void* owner) {
   deliver(lock);
 }
 
-void Scheduler::change(std::span<const std::pair<Flow*, Limits>> changes) {
+void Scheduler::change(std::span<const std::pair<QosClass*, Limits>> changes) {
   std::unique_lock lock(mutex_);
   const std::int64_t now = clock_();
-  for (const auto& [flow, limits] : changes) {
-    flow->set(limits, now);
-    for (std::size_t kind = 0; kind < kKinds; ++kind) flow->set_contended(static_cast<Kind>(kind), false);
+  for (const auto& [qos_class, limits] : changes) {
+    qos_class->set(limits, now);
+    for (std::size_t kind = 0; kind < kKinds; ++kind) qos_class->set_contended(static_cast<Kind>(kind), false);
   }
   for (auto& watched : guaranteed_) {
     for (const auto& [due, serial, branch] : watched) branch->watched = false;
@@ -203,11 +204,11 @@ std::size_t Scheduler::parked() const {
   return parked_.size();
 }
 
-Scheduler::Branch& Scheduler::lane_for(std::span<Flow* const> path, Kind kind) {
+Scheduler::Branch& Scheduler::lane_for(std::span<QosClass* const> path, Kind kind) {
   Branch* branch = roots_[static_cast<std::size_t>(kind)].get();
-  const auto descend = [&](Flow* flow) {
+  const auto descend = [&](QosClass* qos_class) {
     auto& children = branch->children;
-    const auto known = children.find(flow);
+    const auto known = children.find(qos_class);
     if (known != children.end()) {
       branch = known->second.get();
       return;
@@ -221,10 +222,10 @@ Scheduler::Branch& Scheduler::lane_for(std::span<Flow* const> path, Kind kind) {
     auto child = std::make_unique<Branch>();
     child->parent = branch;
     child->serial = next_serial_++;
-    if (flow != nullptr) child->flow = flow->shared_from_this();
-    branch = children.emplace(flow, std::move(child)).first->second.get();
+    if (qos_class != nullptr) child->qos_class = qos_class->shared_from_this();
+    branch = children.emplace(qos_class, std::move(child)).first->second.get();
   };
-  for (Flow* flow : path) descend(flow);
+  for (QosClass* qos_class : path) descend(qos_class);
   descend(nullptr);
   return *branch;
 }
@@ -235,7 +236,8 @@ void Scheduler::rouse(Branch& lane, Kind kind) {
     if (b->state == Branch::State::kIdle) b->start = std::max(b->start, b->parent->now);
     b->get_ready();
     // Renewed, where it waits for the turn of somebody below who is slower than who came now.
-    if (b->flow != nullptr && b->flow->guaranteed(kind)) watch_guarantee(*b, kind, b->flow->guarantee_due(kind));
+    if (b->qos_class != nullptr && b->qos_class->guaranteed(kind))
+      watch_guarantee(*b, kind, b->qos_class->guarantee_due(kind));
   }
 }
 
@@ -283,29 +285,29 @@ void Scheduler::expire(std::int64_t now) {
     Parked& parked = *by_deadline_.begin()->second;
     const std::optional<Price> price = parked.wait.at_deadline;
     if (!price) count(counters_.busy);
-    for (const auto& flow : parked.path) {
+    for (const auto& qos_class : parked.path) {
       if (price) {
-        flow->pay_late(*price, now);
-        flow->count(*price);
+        qos_class->pay_late(*price, now);
+        qos_class->count(*price);
       } else {
-        flow->refused_.fetch_add(1, std::memory_order_relaxed);
+        qos_class->refused_.fetch_add(1, std::memory_order_relaxed);
       }
     }
     finish(parked, price.has_value());
   }
 }
 
-// Serves one request of a flow that has had less than its guarantee. False: there is none that can be served.
+// Serves one request of a QoS class that has had less than its guarantee. False: there is none that can be served.
 bool Scheduler::serve_guaranteed(Kind kind, std::int64_t now) {
   auto& watched = guaranteed_[static_cast<std::size_t>(kind)];
   while (!watched.empty() && std::get<0>(*watched.begin()) <= now) {
     Branch& branch = *std::get<2>(*watched.begin());
-    // The same flow may have been served elsewhere meanwhile; and all that stands above it must be ready.
-    std::int64_t next = branch.flow->guarantee_due(kind);
+    // The same QoS class may have been served elsewhere meanwhile; and all that stands above it must be ready.
+    std::int64_t next = branch.qos_class->guarantee_due(kind);
     for (Branch* b = branch.parent; b != nullptr; b = b->parent) {
-      if (b->flow == nullptr) continue;
-      const std::int64_t ready = b->flow->ready_at(kind);
-      if (ready > now) b->flow->set_contended(kind, true);
+      if (b->qos_class == nullptr) continue;
+      const std::int64_t ready = b->qos_class->ready_at(kind);
+      if (ready > now) b->qos_class->set_contended(kind, true);
       next = std::max(next, ready);
     }
     if (next <= now) {
@@ -320,11 +322,11 @@ bool Scheduler::serve_guaranteed(Kind kind, std::int64_t now) {
 
 // Grants one request below the branch: kServed, else when to ask again. `first`: the branch whose guarantee is served.
 std::int64_t Scheduler::serve_branch(Branch& branch, Kind kind, std::int64_t now, const Branch* first) {
-  Flow* const flow = branch.flow.get();
-  if (flow != nullptr) {
-    const std::int64_t ready = flow->ready_at(kind);
+  QosClass* const qos_class = branch.qos_class.get();
+  if (qos_class != nullptr) {
+    const std::int64_t ready = qos_class->ready_at(kind);
     if (ready > now) {
-      flow->set_contended(kind, true);
+      qos_class->set_contended(kind, true);
       return ready;
     }
   }
@@ -338,7 +340,7 @@ std::int64_t Scheduler::serve_branch(Branch& branch, Kind kind, std::int64_t now
     child.go_to_sleep(std::max(next, now + 1));
   }
   // Whatever waits here waits for others.
-  if (flow != nullptr) flow->set_contended(kind, false);
+  if (qos_class != nullptr) qos_class->set_contended(kind, false);
   return branch.asleep.empty() ? kNever : std::get<0>(*branch.asleep.begin());
 }
 
@@ -351,7 +353,7 @@ std::int64_t Scheduler::serve_lane(Branch& lane, Kind kind, std::int64_t now, co
     while (i-- > 0) parked.path[i]->give_back(parked.price);
     return std::max(next, now + 1);
   }
-  for (const auto& flow : parked.path) flow->count(parked.price);
+  for (const auto& qos_class : parked.path) qos_class->count(parked.price);
   note_served(lane, parked.price, now, first);
   finish(parked, true);
   return kServed;
@@ -373,8 +375,8 @@ void Scheduler::note_served(Branch& lane, const Price& price, std::int64_t now, 
     }
     b->get_ready();
     if (!b->watched) continue;
-    b->flow->use_guarantee(price, now, b == first);
-    watch_guarantee(*b, price.kind(), b->flow->guarantee_due(price.kind()));
+    b->qos_class->use_guarantee(price, now, b == first);
+    watch_guarantee(*b, price.kind(), b->qos_class->guarantee_due(price.kind()));
   }
 }
 
@@ -392,7 +394,7 @@ void Scheduler::take_out(Parked& parked) {
   const Kind kind = parked.price.kind();
   by_deadline_.erase({parked.wait.deadline, &parked});
   if (parked.wait.owner != nullptr) by_owner_.erase({parked.wait.owner, &parked});
-  for (const auto& flow : parked.path) flow->waiting_.fetch_sub(1, std::memory_order_relaxed);
+  for (const auto& qos_class : parked.path) qos_class->waiting_.fetch_sub(1, std::memory_order_relaxed);
   --parked.path.back()->waiting_itself_;
   parked.lane->queue.erase(parked.place);
   Branch* quiet = nullptr;
@@ -401,7 +403,7 @@ void Scheduler::take_out(Parked& parked) {
     quiet = b;
     forget_guarantee(*b, kind);
     if (b->parent != nullptr) b->leave_order();
-    if (b->flow != nullptr) b->flow->set_contended(kind, false);
+    if (b->qos_class != nullptr) b->qos_class->set_contended(kind, false);
   }
   if (quiet != nullptr) {
     quiet->children.clear();
@@ -420,13 +422,14 @@ void Scheduler::deliver(std::unique_lock<std::mutex>& lock) {
   for (const auto& [resume, granted] : resumed) resume(granted);
   lock.lock();
   delivering_.erase(number);
-  settled_.notify_all();
+  quiesced_.notify_all();
   lock.unlock();
 }
 
-void Scheduler::settle() {
+void Scheduler::quiesce() {
   std::unique_lock lock(mutex_);
-  settled_.wait(lock, [this, mine = deliveries_begun_] { return delivering_.empty() || *delivering_.begin() >= mine; });
+  quiesced_.wait(lock,
+                 [this, mine = deliveries_begun_] { return delivering_.empty() || *delivering_.begin() >= mine; });
 }
 
 void Scheduler::keep_serving(const std::stop_token& stop) {

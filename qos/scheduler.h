@@ -1,4 +1,4 @@
-// Admission of requests to flows: at once, or parked and granted in fair order.
+// Admission of requests to QoS classes: at once, or parked and granted in fair order.
 #pragma once
 
 #include <array>
@@ -18,16 +18,16 @@
 #include <vector>
 
 #include "base/metrics.h"
-#include "qos/flow.h"
 #include "qos/price.h"
+#include "qos/qos_class.h"
 
 namespace stoa::qos {
 
-// Whoever waits in the same place, in all or below one flow, takes no more of it than he leaves free: so many can wait
-// side by side, and nobody keeps others out, however long he waits.
+// Whoever waits in the same place, in all or below one QoS class, takes no more of it than he leaves free: so many can
+// wait side by side, and nobody keeps others out, however long he waits.
 struct SchedulerLimits {
-  std::size_t parked_max = 16384;          // in all
-  std::size_t parked_per_flow_max = 4096;  // below each flow
+  std::size_t parked_max = 16384;               // in all
+  std::size_t parked_per_qos_class_max = 4096;  // below each QoS class
 };
 
 // For whoever watches; each may be absent.
@@ -49,7 +49,8 @@ enum class Verdict : std::uint8_t {
 // How a request waits.
 struct Wait {
   std::int64_t deadline;  // of the scheduler's clock
-  // What it pays when it is granted at the deadline, whether the flows have it or not; absent: it is refused then.
+  // What it pays when it is granted at the deadline, whether the QoS classes have it or not; absent: it is refused
+  // then.
   std::optional<Price> at_deadline{};
   const void* owner;  // for cancel(); may be null
   // Called once, with no lock held, by whichever thread finds it due: must be quick and must not call the scheduler.
@@ -57,8 +58,8 @@ struct Wait {
   std::function<void(bool granted)> resume;
 };
 
-// Thread-safe. Paths name flows of this scheduler from the general to the particular, none of them twice; a request
-// whose path is empty needs no admission.
+// Thread-safe. Paths name QoS classes of this scheduler from the general to the particular, none of them twice; a
+// request whose path is empty needs no admission.
 class Scheduler {
  public:
   explicit Scheduler(const SchedulerLimits& limits = {}, Clock clock = steady_ns,
@@ -66,23 +67,23 @@ class Scheduler {
   ~Scheduler();
   Scheduler(const Scheduler&) = delete;
 
-  // Pays and answers true when no flow on the path stands in the way; else nothing is paid. Takes no lock.
-  bool admit(std::span<Flow* const> path, const Price& price) { return admit(path, price, now()); }
+  // Pays and answers true when no QoS class on the path stands in the way; else nothing is paid. Takes no lock.
+  bool admit(std::span<QosClass* const> path, const Price& price) { return admit(path, price, now()); }
   // The same for whoever asks for many at once: `now` was so a moment ago.
-  bool admit(std::span<Flow* const> path, const Price& price, std::int64_t now);
+  bool admit(std::span<QosClass* const> path, const Price& price, std::int64_t now);
   std::int64_t now() const { return clock_(); }
-  // For what admit() refused: waits its turn. The flows are kept alive as long.
-  Verdict park(std::span<Flow* const> path, const Price& price, Wait wait);
+  // For what admit() refused: waits its turn. The QoS classes are kept alive as long.
+  Verdict park(std::span<QosClass* const> path, const Price& price, Wait wait);
   // Forgets what waits for this owner (its connection is gone). A resume() that another thread has begun may still run.
   void cancel(const void* owner);
   // Answers false to what waits for this owner (it is stopping).
   void refuse(const void* owner);
   // Returns when no resume() runs that was begun before.
-  void settle();
+  void quiesce();
 
-  // Holds for the very next request, and for those that wait. A flow that has no settings any more is given empty
+  // Holds for the very next request, and for those that wait. A QoS class that has no settings any more is given empty
   // limits.
-  void change(std::span<const std::pair<Flow*, Limits>> changes);
+  void change(std::span<const std::pair<QosClass*, Limits>> changes);
 
   // Grants and refuses what is due. Returns when to ask again; kNever: nothing waits.
   static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
@@ -103,8 +104,8 @@ class Scheduler {
   static constexpr std::int64_t kAwake = Bucket::kAtOnce;
 
   // All of these under mutex_.
-  bool has_room(std::span<Flow* const> path) const;
-  Branch& lane_for(std::span<Flow* const> path, Kind kind);
+  bool has_room(std::span<QosClass* const> path) const;
+  Branch& lane_for(std::span<QosClass* const> path, Kind kind);
   void rouse(Branch& lane, Kind kind);
   void watch_guarantee(Branch& branch, Kind kind, std::int64_t due);
   void forget_guarantee(Branch& branch, Kind kind);
@@ -124,7 +125,7 @@ class Scheduler {
 
   mutable std::mutex mutex_;  // guards everything below
   std::condition_variable_any wake_;
-  std::condition_variable settled_;
+  std::condition_variable quiesced_;
   std::array<std::unique_ptr<Branch>, kKinds> roots_;
   std::array<std::set<Sleeper>, kKinds> guaranteed_;  // branches that wait and have a guarantee, by when it is due
   std::list<Parked> parked_;

@@ -99,7 +99,7 @@ AuditWriter::AuditWriter(AuditOptions options, core::Volume& volume, MetricRegis
                             "Records that the journal had dropped before the audit log read them")),
       cut_(metrics.counter("stoa_audit_cut_total",
                            "Starts at which lines that had been in the audit log were no longer there")),
-      places_(journal_) {}
+      paths_(journal_) {}
 
 AuditWriter::~AuditWriter() {
   if (thread_.joinable()) {
@@ -244,13 +244,13 @@ Result<bool> AuditWriter::advance() {
   const core::AuditTable* const table = registry->audit();
   if (table == nullptr) return false;
   if (page.lost > 0) add_lost(page.lost);
-  places_.look_ahead(page.records);
+  paths_.look_ahead(page.records);
   for (const core::JournalRecord& record : page.records) {
     core::ResolvedPath where, target;
     STOA_TRY(wanted, is_wanted(*table, record, where, target));
     cursor_ = record.sequence;
     if (wanted) add_record(*registry, record, where, target);
-    places_.apply(record);
+    paths_.apply(record);
     // What stays in the processor's cache costs less than fresh memory.
     if (!pending_.empty() && pending_.back().text.size() >= kWriteBytes) STOA_CHECK_OK(write_pending());
   }
@@ -278,12 +278,12 @@ Result<bool> AuditWriter::is_wanted(const core::AuditTable& table, const core::J
   const bool decided = is_decided(record);
   if (!decided && !table.any(as)) return false;
   if (record.kind == core::ChangeKind::kOmitted) return true;
-  STOA_TRY(at, places_.of(record));
+  STOA_TRY(at, paths_.of(record));
   where = std::move(at);
   // Where nobody knows any more whose it was, it is recorded.
   bool wanted = decided || !where.known || table.wants(where.directories, as);
   if (record.kind == core::ChangeKind::kRename) {
-    STOA_TRY(to, places_.target_of(record));
+    STOA_TRY(to, paths_.target_of(record));
     target = std::move(to);
     wanted = wanted || table.wants(target.directories, as);
   }

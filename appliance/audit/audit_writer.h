@@ -16,7 +16,7 @@
 #include "base/metrics.h"
 #include "core/api/audit_log.h"
 #include "core/journal/journal.h"
-#include "core/journal/places.h"
+#include "core/journal/path_resolver.h"
 #include "core/volume/volume.h"
 
 namespace stoa::appliance {
@@ -85,7 +85,7 @@ class AuditWriter final : public core::AuditLog {
   std::unique_ptr<SyslogSender> syslog_;
 
   std::mutex mutex_;  // guards what follows
-  core::PathResolver places_;
+  core::PathResolver paths_;
   std::uint64_t cursor_ = 0;   // the journal was read so far
   std::uint64_t told_ = 0;     // the sequence of the last line
   std::string hash_{kNoHash};  // of the last line, written or pending

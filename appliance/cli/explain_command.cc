@@ -53,14 +53,14 @@ void print_quota(const Json& quota) {
   std::printf("quota     %s%s\n", text.c_str(), quota["full"].get<bool>() ? "  FULL" : "");
 }
 
-void print_flow(const Json& flow) {
+void print_qos_class(const Json& qos_class) {
   std::string limits;
-  for (const auto& [name, value] : flow["limits"].items()) {
+  for (const auto& [name, value] : qos_class["limits"].items()) {
     if (!value.is_null() && name != "burst_ms" && name != "weight")
       limits += " " + name + " " + std::to_string(value.get<std::uint64_t>()) + "/s";
   }
-  const auto waiting = flow["use"]["waiting"].get<std::uint64_t>();
-  std::printf("limit     %s:%s%s\n", printable(bytes_of(flow, "target")).c_str(),
+  const auto waiting = qos_class["use"]["waiting"].get<std::uint64_t>();
+  std::printf("limit     %s:%s%s\n", printable(bytes_of(qos_class, "target")).c_str(),
               limits.empty() ? " none, only a weight" : limits.c_str(),
               waiting == 0 ? "" : ("  MAKES " + std::to_string(waiting) + " WAIT").c_str());
 }
@@ -134,7 +134,7 @@ void print_explanation(const Json& reply, const std::string& client) {
   }
   for (const Json& quota : reply["quotas"]) print_quota(quota);
   print_held(reply["held"]);
-  for (const Json& flow : reply["flows"]) print_flow(flow);
+  for (const Json& qos_class : reply["qos_classes"]) print_qos_class(qos_class);
   std::printf("space     %s free in the volume\n",
               appliance::round_bytes(reply["bytes_free"].get<std::uint64_t>()).c_str());
   for (const Json& cause : reply["causes"]) {

@@ -27,7 +27,7 @@ constexpr std::uint64_t kBurstMsMax = 3'600'000;
 
 struct QosOptions {
   std::string target;
-  std::array<std::string, kResources.size()> ceilings{};
+  std::array<std::string, kResources.size()> limits{};
   std::array<std::string, kResources.size()> guarantees{};
   std::string burst;
   std::string weight;
@@ -88,22 +88,22 @@ std::string exact_rate(std::uint64_t rate, bool bytes) {
 }
 
 std::string limit_text(const Json& limits, const std::string& member, bool bytes) {
-  const Json& ceiling = limits[member];
+  const Json& limit = limits[member];
   const Json& guarantee = limits["guarantee_" + member];
-  std::string text = ceiling.is_null() ? "-" : exact_rate(ceiling.get<std::uint64_t>(), bytes);
+  std::string text = limit.is_null() ? "-" : exact_rate(limit.get<std::uint64_t>(), bytes);
   if (!guarantee.is_null()) text += " (at least " + exact_rate(guarantee.get<std::uint64_t>(), bytes) + ")";
   return text;
 }
 
-void print_flows(const std::vector<Json>& flows) {
+void print_qos_classes(const std::vector<Json>& qos_classes) {
   Table table({"READ", "WRITE", "READ OPS", "WRITE OPS", "METADATA OPS", "BURST", "WEIGHT", "TARGET"});
-  for (const Json& flow : flows) {
-    const Json& limits = flow["limits"];
+  for (const Json& qos_class : qos_classes) {
+    const Json& limits = qos_class["limits"];
     std::vector<std::string> row;
     for (const Resource& resource : kResources) row.push_back(limit_text(limits, resource.member, resource.bytes));
     row.push_back(std::to_string(limits["burst_ms"].get<std::uint64_t>()) + " ms");
     row.push_back(std::to_string(limits["weight"].get<std::uint64_t>()));
-    row.push_back(printable(bytes_of(flow, "target")));
+    row.push_back(printable(bytes_of(qos_class, "target")));
     table.add(std::move(row));
   }
   table.print();
@@ -113,8 +113,8 @@ Outcome set(const Session& session, const QosOptions& options) {
   Json changes = Json::object();
   for (std::size_t i = 0; i < kResources.size(); ++i) {
     const Resource& resource = kResources[i];
-    if (!options.ceilings[i].empty()) {
-      STOA_TRY(rate, parse_rate(options.ceilings[i], resource.bytes));
+    if (!options.limits[i].empty()) {
+      STOA_TRY(rate, parse_rate(options.limits[i], resource.bytes));
       changes[resource.member] = rate;
     }
     if (!options.guarantees[i].empty()) {
@@ -131,41 +131,42 @@ Outcome set(const Session& session, const QosOptions& options) {
     changes["weight"] = weight;
   }
   if (changes.empty())
-    return fail(Errc::kInvalid, "say what to set: a ceiling such as --read 100MB/s, a guarantee, --burst or --weight");
+    return fail(Errc::kInvalid, "say what to set: a limit such as --read 100MB/s, a guarantee, --burst or --weight");
   STOA_TRY(client, session.connect());
   const Query query{{"target", options.target}};
   // What is not mentioned stays as it is.
   Json body = Json::object();
-  auto before = client.get("/v1/flow", query);
+  auto before = client.get("/v1/qos/class", query);
   if (before) {
     body = (*before)["limits"];
   } else if (before.error().code != Errc::kNotFound) {
     return fail(std::move(before).error());
   }
   body.update(changes);
-  STOA_TRY(flow, client.put("/v1/flow", query, body));
-  session.print(flow, [&] { print_flows({flow}); });
+  STOA_TRY(qos_class, client.put("/v1/qos/class", query, body));
+  session.print(qos_class, [&] { print_qos_classes({qos_class}); });
   return kDone;
 }
 
 Outcome get(const Session& session, const QosOptions& options) {
   STOA_TRY(client, session.connect());
-  STOA_TRY(flow, client.get("/v1/flow", {{"target", options.target}}));
-  session.print(flow, [&] { print_flows({flow}); });
+  STOA_TRY(qos_class, client.get("/v1/qos/class", {{"target", options.target}}));
+  session.print(qos_class, [&] { print_qos_classes({qos_class}); });
   return kDone;
 }
 
-struct Flow {
+struct QosClass {
   Json json;
   std::int64_t time_ns;  // when it was looked at
 };
 
 // All pages of them.
-Result<std::vector<Flow>> all_flows(AdminClient& client) {
-  std::vector<Flow> all;
+Result<std::vector<QosClass>> all_qos_classes(AdminClient& client) {
+  std::vector<QosClass> all;
   for (Query query;;) {
-    STOA_TRY(page, client.get("/v1/flows", query));
-    for (Json& flow : page["flows"]) all.push_back({std::move(flow), page["time_ns"].get<std::int64_t>()});
+    STOA_TRY(page, client.get("/v1/qos/classes", query));
+    for (Json& qos_class : page["qos_classes"])
+      all.push_back({std::move(qos_class), page["time_ns"].get<std::int64_t>()});
     if (!page["truncated"].get<bool>()) return all;
     query["after"] = page["next_after"].get<std::string>();
   }
@@ -173,16 +174,16 @@ Result<std::vector<Flow>> all_flows(AdminClient& client) {
 
 Outcome list(const Session& session) {
   STOA_TRY(client, session.connect());
-  STOA_TRY(all, all_flows(client));
-  std::vector<Json> flows;
-  for (Flow& flow : all) flows.push_back(std::move(flow.json));
-  session.print(Json{{"flows", flows}}, [&] { print_flows(flows); });
+  STOA_TRY(all, all_qos_classes(client));
+  std::vector<Json> qos_classes;
+  for (QosClass& qos_class : all) qos_classes.push_back(std::move(qos_class.json));
+  session.print(Json{{"qos_classes", qos_classes}}, [&] { print_qos_classes(qos_classes); });
   return kDone;
 }
 
 Outcome remove(const Session& session, const QosOptions& options) {
   STOA_TRY(client, session.connect());
-  STOA_TRY(reply, client.remove("/v1/flow", {{"target", options.target}}));
+  STOA_TRY(reply, client.remove("/v1/qos/class", {{"target", options.target}}));
   static_cast<void>(reply);
   session.print(Json{{"removed", options.target}},
                 [&] { std::printf("The limits of %s are removed.\n", printable(options.target).c_str()); });
@@ -191,10 +192,10 @@ Outcome remove(const Session& session, const QosOptions& options) {
 
 Outcome top(const Session& session, const QosOptions& options) {
   STOA_TRY(client, session.connect());
-  STOA_TRY(before, all_flows(client));
+  STOA_TRY(before, all_qos_classes(client));
   std::this_thread::sleep_for(std::chrono::seconds(options.seconds));
-  STOA_TRY(now, all_flows(client));
-  const auto between = [](const Flow& earlier, const Flow& later) {
+  STOA_TRY(now, all_qos_classes(client));
+  const auto between = [](const QosClass& earlier, const QosClass& later) {
     return static_cast<double>(later.time_ns - earlier.time_ns) / 1e9;
   };
   const double elapsed = between(before.back(), now.back());  // there is always one, that of background work
@@ -203,20 +204,21 @@ Outcome top(const Session& session, const QosOptions& options) {
     Json rates;
     std::string target;
   };
-  std::unordered_map<std::string, const Flow*> earlier_flows;  // by target
-  for (const Flow& flow : before) earlier_flows.emplace(bytes_of(flow.json, "target"), &flow);
+  std::unordered_map<std::string, const QosClass*> earlier_qos_classes;  // by target
+  for (const QosClass& qos_class : before) earlier_qos_classes.emplace(bytes_of(qos_class.json, "target"), &qos_class);
   std::vector<Row> rows;
-  for (const Flow& looked : now) {
-    const Json& flow = looked.json;
-    Row row{
-        .waiting = flow["use"]["waiting"].get<double>(), .rates = Json::object(), .target = bytes_of(flow, "target")};
-    const auto then = earlier_flows.find(row.target);
-    const double seconds = then != earlier_flows.end() ? between(*then->second, looked) : elapsed;
+  for (const QosClass& looked : now) {
+    const Json& qos_class = looked.json;
+    Row row{.waiting = qos_class["use"]["waiting"].get<double>(),
+            .rates = Json::object(),
+            .target = bytes_of(qos_class, "target")};
+    const auto then = earlier_qos_classes.find(row.target);
+    const double seconds = then != earlier_qos_classes.end() ? between(*then->second, looked) : elapsed;
     const auto rate = [&](const char* member) {
-      const auto count = flow["use"][member].get<std::uint64_t>();
+      const auto count = qos_class["use"][member].get<std::uint64_t>();
       const std::uint64_t earlier =
-          then != earlier_flows.end() ? then->second->json["use"][member].get<std::uint64_t>() : 0;
-      // A flow that was removed and made again begins anew.
+          then != earlier_qos_classes.end() ? then->second->json["use"][member].get<std::uint64_t>() : 0;
+      // A QoS class that was removed and made again begins anew.
       return static_cast<double>(count >= earlier ? count - earlier : count) / seconds;
     };
     for (const Resource& resource : kResources) {
@@ -232,7 +234,7 @@ Outcome top(const Session& session, const QosOptions& options) {
   Json all = Json::array();
   for (const Row& row : rows)
     all.push_back({{"target", printable(row.target)}, {"waiting", row.waiting}, {"per_second", row.rates}});
-  session.print(Json{{"seconds", elapsed}, {"flows", all}}, [&] {
+  session.print(Json{{"seconds", elapsed}, {"qos_classes", all}}, [&] {
     Table table({"READ", "WRITE", "READ OPS", "WRITE OPS", "METADATA OPS", "PARKED", "WAITING", "TARGET"});
     for (const Row& row : rows) {
       std::vector<std::string> cells;
@@ -251,7 +253,7 @@ Outcome top(const Session& session, const QosOptions& options) {
 }  // namespace
 
 void add_qos_commands(CLI::App& app, Session& session) {
-  CLI::App* group = app.add_subcommand("qos", "Ceilings, guarantees and shares of throughput");
+  CLI::App* group = app.add_subcommand("qos", "Limits, guarantees and shares of throughput");
   group->require_subcommand(1);
   const auto o = std::make_shared<QosOptions>();
   const auto target = [&](CLI::App* command) {
@@ -270,23 +272,22 @@ void add_qos_commands(CLI::App& app, Session& session) {
       "Read operations a second", "Write operations a second", "Operations on names and attributes a second"};
   for (std::size_t i = 0; i < kResources.size(); ++i) {
     command
-        ->add_option("--" + std::string(kResources[i].option), o->ceilings[i],
-                     std::string(kWhat[i]) + "; none: no ceiling")
+        ->add_option("--" + std::string(kResources[i].option), o->limits[i], std::string(kWhat[i]) + "; none: no limit")
         ->type_name("RATE");
   }
   for (std::size_t i = 0; i < kResources.size(); ++i) {
     command
         ->add_option("--guarantee-" + std::string(kResources[i].option), o->guarantees[i],
-                     "At least so much of the ceilings above it; none: no guarantee")
+                     "At least so much of the limits above it; none: no guarantee")
         ->type_name("RATE");
   }
   command
       ->add_option("--burst", o->burst,
-                   "How much of a ceiling may be used at once after rest, as a time: 2s, 250ms (default 100ms)")
+                   "How much of a limit may be used at once after rest, as a time: 2s, 250ms (default 100ms)")
       ->type_name("TIME");
   command
       ->add_option("--weight", o->weight,
-                   "Share among those that wait below the same ceiling, 1 to 10000 (default 100; background 1)")
+                   "Share among those that wait below the same limit, 1 to 10000 (default 100; background 1)")
       ->type_name("NUMBER");
   command->callback([&session, o] { session.command = [&session, o] { return set(session, *o); }; });
 

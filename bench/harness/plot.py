@@ -68,8 +68,8 @@ def neighbours(result, situations):
             rounds = victim[situation]
             middle = y(sorted(rounds)[len(rounds) // 2])
             out.append(f'<line x1="{x - 22:.1f}" y1="{middle:.1f}" x2="{x + 22:.1f}" y2="{middle:.1f}" stroke="#3a7d44" stroke-width="3"/>')
-            out += [f'<circle cx="{x:.1f}" cy="{y(v):.1f}" r="3" fill="#111" fill-opacity="0.6"/>' for v in rounds]
+            out += [f'<cycle cx="{x:.1f}" cy="{y(v):.1f}" r="3" fill="#111" fill-opacity="0.6"/>' for v in rounds]
             out.append(f'<text x="{x:.1f}" y="{high - 18}" text-anchor="middle">{escape(situation)}</text>')
-    out.append(f'<text x="{width - 8}" y="{high - 3}" text-anchor="end" fill="#c00">dashed: 1.5 times alone, at most wanted when held to a ceiling</text>')
+    out.append(f'<text x="{width - 8}" y="{high - 3}" text-anchor="end" fill="#c00">dashed: 1.5 times alone, at most wanted when held to a limit</text>')
     out.append("</svg>\n")
     return "\n".join(out)

@@ -1,5 +1,5 @@
-// What admission costs requests that need not wait: for nobody, and for one to eight flows on the path, by one thread
-// and by several.
+// What admission costs requests that need not wait: for nobody, and for one to eight QoS classes on the path, by one
+// thread and by several.
 #include <benchmark/benchmark.h>
 
 #include <array>
@@ -16,52 +16,52 @@ Scheduler& scheduler() {
   return one;
 }
 
-std::shared_ptr<Flow> generous_flow() {
-  auto flow = std::make_shared<Flow>();
+std::shared_ptr<QosClass> generous_qos_class() {
+  auto qos_class = std::make_shared<QosClass>();
   Limits limits;
-  for (auto& ceiling : limits.ceiling) ceiling = std::uint64_t{1} << 50;
+  for (auto& limit : limits.limit) limit = std::uint64_t{1} << 50;
   limits.burst = std::chrono::hours(1);
-  const std::pair<Flow*, Limits> change{flow.get(), limits};
+  const std::pair<QosClass*, Limits> change{qos_class.get(), limits};
   scheduler().change({&change, 1});
-  return flow;
+  return qos_class;
 }
 
 void admit_within_limits(benchmark::State& state) {
-  std::vector<std::shared_ptr<Flow>> flows;
-  std::vector<Flow*> path;
+  std::vector<std::shared_ptr<QosClass>> qos_classes;
+  std::vector<QosClass*> path;
   for (int i = 0; i < state.range(0); ++i) {
-    flows.push_back(generous_flow());
-    path.push_back(flows.back().get());
+    qos_classes.push_back(generous_qos_class());
+    path.push_back(qos_classes.back().get());
   }
   for (auto _ : state) benchmark::DoNotOptimize(scheduler().admit(path, Price::read(4096)));
 }
 BENCHMARK(admit_within_limits)->Arg(0)->Arg(1)->Arg(3)->Arg(8);
 
 void admit_beside_others(benchmark::State& state) {
-  static const std::shared_ptr<Flow> shared = generous_flow();
-  const auto own = generous_flow();
-  Flow* const path[] = {shared.get(), own.get()};
+  static const std::shared_ptr<QosClass> shared = generous_qos_class();
+  const auto own = generous_qos_class();
+  QosClass* const path[] = {shared.get(), own.get()};
   for (auto _ : state) benchmark::DoNotOptimize(scheduler().admit(path, Price::read(4096)));
 }
 BENCHMARK(admit_beside_others)->Threads(1)->Threads(4);
 
-// One that waits and is granted, with so many others waiting below the same ceiling.
+// One that waits and is granted, with so many others waiting below the same limit.
 void park_and_grant(benchmark::State& state) {
   std::int64_t now = 0;
   Scheduler timed({}, [&now] { return now; });
-  const auto top = std::make_shared<Flow>();
+  const auto top = std::make_shared<QosClass>();
   Limits limits;
-  limits.ceiling[Resource::kMetadataOps] = 1000;
-  std::vector<std::shared_ptr<Flow>> users;
-  std::vector<std::pair<Flow*, Limits>> changes{{top.get(), limits}};
+  limits.limit[Resource::kMetadataOps] = 1000;
+  std::vector<std::shared_ptr<QosClass>> users;
+  std::vector<std::pair<QosClass*, Limits>> changes{{top.get(), limits}};
   for (int i = 0; i < state.range(0); ++i) {
-    users.push_back(std::make_shared<Flow>());
+    users.push_back(std::make_shared<QosClass>());
     changes.emplace_back(users.back().get(), Limits{});
   }
   timed.change(changes);
   std::size_t next = 0;
   const auto park = [&] {
-    Flow* const path[] = {top.get(), users[next++ % users.size()].get()};
+    QosClass* const path[] = {top.get(), users[next++ % users.size()].get()};
     (void)timed.park(path, Price::metadata(), {.deadline = INT64_MAX, .owner = nullptr, .resume = [](bool) {}});
   };
   for (std::size_t i = 0; i < users.size() + 100; ++i) park();

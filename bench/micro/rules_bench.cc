@@ -1,6 +1,6 @@
-// What quotas and flows cost: the same volume of 100 000 directories in /tenants, of which none, 100 or all have limits
-// of their own, and once all of them below one that counts owners. On the memory engine and without syncs, so that
-// nothing else is in the snapshot.
+// What quotas and QoS classes cost: the same volume of 100 000 directories in /tenants, of which none, 100 or all have
+// limits of their own, and once all of them below one that counts owners. On the memory engine and without syncs, so
+// that nothing else is in the snapshot.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "bench/micro/core_fixture.h"
-#include "core/api/flow_table.h"
+#include "core/api/qos_table.h"
 #include "qos/scheduler.h"
 
 namespace stoa::core {
@@ -85,20 +85,21 @@ void BM_SetQuota(benchmark::State& state) {
   for (auto _ : state) t.set(t.directories[0]);
 }
 
-// What a front end does before each operation, with so many of the directories being flows with limits that leave room.
+// What a front end does before each operation, with so many of the directories being QoS classes with limits that leave
+// room.
 class Gate {
  public:
-  explicit Gate(Tenants& tenants, std::uint64_t flows) : tenants_(tenants) {
-    if (flows == 0) return;
+  explicit Gate(Tenants& tenants, std::uint64_t qos_classes) : tenants_(tenants) {
+    if (qos_classes == 0) return;
     qos::Limits limits;
-    for (auto& ceiling : limits.ceiling) ceiling = std::uint64_t{1} << 50;
+    for (auto& limit : limits.limit) limit = std::uint64_t{1} << 50;
     limits.burst = std::chrono::hours(1);
-    std::vector<FlowEntry> made;
-    const std::uint64_t step = kDirectories / flows;
+    std::vector<QosEntry> made;
+    const std::uint64_t step = kDirectories / qos_classes;
     for (std::uint64_t i = step - 1; i < kDirectories; i += step) {
-      const FlowEntry& entry = made.emplace_back(FlowRule{FlowTarget::directory(tenants.directories[i]), limits},
-                                                 std::make_shared<qos::Flow>());
-      const std::pair<qos::Flow*, qos::Limits> change{entry.flow.get(), limits};
+      const QosEntry& entry = made.emplace_back(QosRule{QosTarget::directory(tenants.directories[i]), limits},
+                                                std::make_shared<qos::QosClass>());
+      const std::pair<qos::QosClass*, qos::Limits> change{entry.qos_class.get(), limits};
       scheduler_.change({&change, 1});
     }
     table_.emplace(std::move(made));
@@ -106,7 +107,7 @@ class Gate {
   void admit(FileId dir) {
     if (!table_) return;
     found_.clear();
-    Tenants::check(tenants_.fixture.ns().find_flows(tenants_.ctx, dir, *table_, found_).has_value());
+    Tenants::check(tenants_.fixture.ns().find_qos_classes(tenants_.ctx, dir, *table_, found_).has_value());
     table_->compose_path({.protocol = Protocol::kNfs, .cred = &tenants_.ctx.cred}, found_, path_);
     Tenants::check(path_.empty() || scheduler_.admit(path_, qos::Price::metadata()));
   }
@@ -114,11 +115,11 @@ class Gate {
  private:
   Tenants& tenants_;
   qos::Scheduler scheduler_;
-  std::optional<FlowTable> table_;
-  std::vector<qos::Flow*> found_, path_;
+  std::optional<QosTable> table_;
+  std::vector<qos::QosClass*> found_, path_;
 };
 
-void BM_CreateAndUnlinkInFlows(benchmark::State& state) {
+void BM_CreateAndUnlinkInQosClasses(benchmark::State& state) {
   static Tenants t(0, false);
   Gate gate(t, static_cast<std::uint64_t>(state.range(0)));
   for (auto _ : state) {
@@ -131,38 +132,38 @@ void BM_CreateAndUnlinkInFlows(benchmark::State& state) {
 }
 
 // Through the registry, store and all; and a change of something else beside so many.
-void with_flows(Registry& registry, std::uint64_t flows) {
-  for (std::uint64_t i = 0; i < flows; ++i) {
-    FlowRule rule{.target = FlowTarget::directory(FileId{1000 + i})};
-    rule.limits.ceiling[qos::Resource::kMetadataOps] = 1'000'000;
-    Tenants::check(registry.set_flow(rule).has_value());
+void with_qos_classes(Registry& registry, std::uint64_t qos_classes) {
+  for (std::uint64_t i = 0; i < qos_classes; ++i) {
+    QosRule rule{.target = QosTarget::directory(FileId{1000 + i})};
+    rule.limits.limit[qos::Resource::kMetadataOps] = 1'000'000;
+    Tenants::check(registry.set_qos_class(rule).has_value());
   }
 }
 
-void BM_SetFlow(benchmark::State& state) {
+void BM_SetQosClass(benchmark::State& state) {
   CoreFixture fixture(Engine::kMemory);
-  const auto flows = static_cast<std::uint64_t>(state.range(0));
-  with_flows(fixture.volume().registry(), flows);
-  FlowRule rule{};
+  const auto qos_classes = static_cast<std::uint64_t>(state.range(0));
+  with_qos_classes(fixture.volume().registry(), qos_classes);
+  QosRule rule{};
   std::uint64_t turn = 0;
   for (auto _ : state) {
-    rule.target = FlowTarget::directory(FileId{1000 + ++turn * 7919 % std::max<std::uint64_t>(flows, 1)});
-    rule.limits.ceiling[qos::Resource::kMetadataOps] = 1'000'000 + turn;
-    Tenants::check(fixture.volume().registry().set_flow(rule).has_value());
+    rule.target = QosTarget::directory(FileId{1000 + ++turn * 7919 % std::max<std::uint64_t>(qos_classes, 1)});
+    rule.limits.limit[qos::Resource::kMetadataOps] = 1'000'000 + turn;
+    Tenants::check(fixture.volume().registry().set_qos_class(rule).has_value());
   }
 }
 
-void BM_SetUserBesideFlows(benchmark::State& state) {
+void BM_SetUserBesideQosClasses(benchmark::State& state) {
   CoreFixture fixture(Engine::kMemory);
-  with_flows(fixture.volume().registry(), static_cast<std::uint64_t>(state.range(0)));
+  with_qos_classes(fixture.volume().registry(), static_cast<std::uint64_t>(state.range(0)));
   Tenants::check(fixture.volume().registry().add_user({.name = "ann"}).has_value());
   for (auto _ : state) Tenants::check(fixture.volume().registry().change_user({.name = "ann"}).has_value());
 }
 
-void BM_SetAllFlows(benchmark::State& state) {
+void BM_SetAllQosClasses(benchmark::State& state) {
   for (auto _ : state) {
     CoreFixture fixture(Engine::kMemory);
-    with_flows(fixture.volume().registry(), static_cast<std::uint64_t>(state.range(0)));
+    with_qos_classes(fixture.volume().registry(), static_cast<std::uint64_t>(state.range(0)));
   }
 }
 
@@ -170,11 +171,11 @@ void quotas(benchmark::internal::Benchmark* bench) {
   bench->ArgNames({"quotas", "owners"})->Args({0, 0})->Args({100, 0})->Args({kDirectories, 0})->Args({kDirectories, 1});
 }
 BENCHMARK(BM_CreateAndUnlink)->Apply(quotas);
-BENCHMARK(BM_CreateAndUnlinkInFlows)->ArgName("flows")->Arg(0)->Arg(100)->Arg(kDirectories);
-BENCHMARK(BM_SetFlow)->ArgName("flows")->Arg(1)->Arg(1000)->Arg(kDirectories)->UseRealTime();
-BENCHMARK(BM_SetUserBesideFlows)->ArgName("flows")->Arg(0)->Arg(1000)->Arg(kDirectories)->UseRealTime();
-BENCHMARK(BM_SetAllFlows)
-    ->ArgName("flows")
+BENCHMARK(BM_CreateAndUnlinkInQosClasses)->ArgName("qos_classes")->Arg(0)->Arg(100)->Arg(kDirectories);
+BENCHMARK(BM_SetQosClass)->ArgName("qos_classes")->Arg(1)->Arg(1000)->Arg(kDirectories)->UseRealTime();
+BENCHMARK(BM_SetUserBesideQosClasses)->ArgName("qos_classes")->Arg(0)->Arg(1000)->Arg(kDirectories)->UseRealTime();
+BENCHMARK(BM_SetAllQosClasses)
+    ->ArgName("qos_classes")
     ->Arg(1000)
     ->Arg(kDirectories)
     ->UseRealTime()

@@ -10,18 +10,18 @@
 #pragma once
 
 #include "base/error.h"
+#include "core/api/auth_failure.h"
 #include "core/api/context.h"
 #include "core/api/recycle.h"
-#include "core/api/refusal.h"
 #include "core/api/requests.h"
 
 namespace stoa::qos {
-class Flow;
+class QosClass;
 }
 
 namespace stoa::core {
 
-class FlowTable;
+class QosTable;
 
 class Namespace {
  public:
@@ -39,7 +39,7 @@ class Namespace {
 
   // What the front end refused by itself, for audit. The context says who asked as far as that is known, and from
   // where. Cheap; waits for no disk.
-  virtual void refused(const OpContext&, const Refusal&) = 0;
+  virtual void refused(const OpContext&, const AuthFailure&) = 0;
 
   // The same for the life of one run of the server; another one after each start (RFC 1813 3.3.7, writeverf3).
   virtual std::uint64_t boot_verifier() const = 0;
@@ -47,10 +47,11 @@ class Namespace {
   virtual std::uint64_t volume_id() const = 0;
 
   // Part of what a front end does before a request. Asks for no permission. Appends to `found` what
-  // FlowTable::find_directories() finds in the table for the directories above a file, and itself if it is one. Next to
-  // free as long as neither the flows of the table's directories nor the directories above the file are others than at
-  // the last time. kStale: nothing was appended.
-  virtual Status find_flows(const OpContext&, FileId file, const FlowTable& table, std::vector<qos::Flow*>& found) = 0;
+  // QosTable::find_directories() finds in the table for the directories above a file, and itself if it is one. Next to
+  // free as long as neither the QoS classes of the table's directories nor the directories above the file are others
+  // than at the last time. kStale: nothing was appended.
+  virtual Status find_qos_classes(const OpContext&, FileId file, const QosTable& table,
+                                  std::vector<qos::QosClass*>& found) = 0;
 };
 
 }  // namespace stoa::core

@@ -1,5 +1,5 @@
-// Exports, users and groups: who may see what over which protocol; flows: how much; recycle policies: what deletions
-// keep; tokens: who may govern. Records are persistent, in the volume.
+// Exports, users and groups: who may see what over which protocol; QoS classes: how much; recycle policies: what
+// deletions keep; tokens: who may govern. Records are persistent, in the volume.
 #pragma once
 
 #include <array>
@@ -14,10 +14,10 @@
 #include "base/error.h"
 #include "core/api/audit_policy.h"
 #include "core/api/context.h"
-#include "core/api/flow_rules.h"
-#include "core/api/flow_table.h"
 #include "core/api/ids.h"
 #include "core/api/network.h"
+#include "core/api/qos_rules.h"
+#include "core/api/qos_table.h"
 #include "core/api/recycle.h"
 #include "core/api/token.h"
 
@@ -106,15 +106,15 @@ class RegistrySnapshot {
   virtual const Group* find_group(std::string_view name) const = 0;
   virtual const Group* find_group_by_gid(std::uint32_t gid) const = 0;
   virtual const Group* find_group_by_sid(std::string_view sid) const = 0;
-  virtual const std::vector<Group>& groups() const = 0;                        // by name
-  virtual std::vector<const FlowRule*> flow_rules() const = 0;                 // by target; in O(n log n)
-  virtual const FlowRule* find_flow_rule(const FlowTarget& target) const = 0;  // null: it has no limits of its own
-  virtual const Token* find_token(const TokenHash& hash) const = 0;            // expired ones, too
-  virtual const std::vector<Token>& tokens() const = 0;                        // by name
-  // What requests pay; null: there are no flows.
-  virtual const FlowTable* flows() const = 0;
-  // What went through the flow of one of the rules, or of background work.
-  virtual qos::FlowUse flow_use(const FlowTarget& target) const = 0;
+  virtual const std::vector<Group>& groups() const = 0;                     // by name
+  virtual std::vector<const QosRule*> qos_rules() const = 0;                // by target; in O(n log n)
+  virtual const QosRule* find_qos_rule(const QosTarget& target) const = 0;  // null: it has no limits of its own
+  virtual const Token* find_token(const TokenHash& hash) const = 0;         // expired ones, too
+  virtual const std::vector<Token>& tokens() const = 0;                     // by name
+  // What requests pay; null: there are no QoS classes.
+  virtual const QosTable* qos_classes() const = 0;
+  // What went through the QoS class of one of the rules, or of background work.
+  virtual qos::QosUse qos_use(const QosTarget& target) const = 0;
   // What deletions keep; null: there is no policy, and nothing is kept.
   virtual const RecycleTable* recycle() const = 0;
   // Which directories say what audit records; null: none does.
@@ -138,15 +138,15 @@ class Registry {
   // a sentence for people in detail), kIo.
   virtual Result<Export> add_export(const Export& wanted) = 0;  // gives it an id and a time
   virtual Status change_export(const Export& changed) = 0;      // by id; the root stays
-  virtual Status remove_export(std::string_view name) = 0;      // the directory stays; its flow goes
+  virtual Status remove_export(std::string_view name) = 0;      // the directory stays; its QoS class goes
   virtual Status add_user(const User& user) = 0;
   virtual Status change_user(const User& user) = 0;  // by name
   virtual Status remove_user(std::string_view name) = 0;
   virtual Status add_group(const Group& group) = 0;
   virtual Status remove_group(std::string_view name) = 0;  // users and files keep its number
-  virtual Status set_flow(
-      const FlowRule& rule) = 0;  // made or changed; holds for the next request, and for those that wait
-  virtual Status remove_flow(const FlowTarget& target) = 0;
+  virtual Status set_qos_class(
+      const QosRule& rule) = 0;  // made or changed; holds for the next request, and for those that wait
+  virtual Status remove_qos_class(const QosTarget& target) = 0;
   // The policy of a directory, made or changed in O(1): holds for the next deletion. What is in bins stays, and ages
   // on.
   virtual Status set_recycle(const RecyclePolicy& policy) = 0;

@@ -206,12 +206,12 @@ class AuditedNamespaceImpl final : public AuditedNamespace {
   Result<reply> name(const OpContext& ctx, const request& req) override { return seen(&Namespace::name, ctx, req); }
 #include "core/api/operations.def"
 
-  void refused(const OpContext& ctx, const Refusal& refusal) override;
+  void refused(const OpContext& ctx, const AuthFailure& failure) override;
 
   // Nothing here is for audit.
-  Status find_flows(const OpContext& ctx, FileId file, const FlowTable& table,
-                    std::vector<qos::Flow*>& found) override {
-    return inner_.find_flows(ctx, file, table, found);
+  Status find_qos_classes(const OpContext& ctx, FileId file, const QosTable& table,
+                          std::vector<qos::QosClass*>& found) override {
+    return inner_.find_qos_classes(ctx, file, table, found);
   }
   Status sync(const OpContext& ctx, const PendingDurability& pending) override { return inner_.sync(ctx, pending); }
   std::uint64_t boot_verifier() const override { return inner_.boot_verifier(); }
@@ -315,13 +315,13 @@ void AuditedNamespaceImpl::denied_items(const OpContext& ctx, const JournalNote&
   }
 }
 
-void AuditedNamespaceImpl::refused(const OpContext& ctx, const Refusal& refusal) {
+void AuditedNamespaceImpl::refused(const OpContext& ctx, const AuthFailure& failure) {
   if (!registry_.audited()) return;
   constexpr std::size_t kBytesMax = 1024;  // a client must not fill the journal with what it claims
-  std::string what(refusal.request.substr(0, kBytesMax));
-  what.append(": ").append(refusal.reason);
+  std::string what(failure.request.substr(0, kBytesMax));
+  what.append(": ").append(failure.reason);
   denied(ctx,
-         {.kind = kRefused, .id = refusal.directory, .name = what, .to_name = refusal.claimed.substr(0, kBytesMax)},
+         {.kind = kRefused, .id = failure.directory, .name = what, .to_name = failure.claimed.substr(0, kBytesMax)},
          Errc::kAccess);
 }
 

@@ -167,7 +167,7 @@ Status Committer::write_group() {
     const CommitUnit& unit = queued.unit;
     usage_.apply(unit.charges, unit.account_changes);
     if (unit.counted != nullptr) usage_.apply(*unit.counted);
-    if (unit.settles) usage_.settle();
+    if (unit.checkpoints) usage_.checkpoint();
     for (const std::string& record : unit.journal) extra_.put(Family::kJournal, keys::be64(next_journal_++), record);
   }
   usage_.put_group(extra_);
@@ -295,7 +295,7 @@ Status Committer::sync_all(std::unique_lock<std::mutex>& lock, const Deadline& d
   return done;
 }
 
-Status Committer::settle_usage(LaggingUsage found) {
+Status Committer::checkpoint_usage(LaggingUsage found) {
   {
     std::unique_lock lock(mutex_);
     // Who writes a group changes it.
@@ -303,7 +303,7 @@ Status Committer::settle_usage(LaggingUsage found) {
     if (found.next_record != 0) usage_.begin_with(std::move(found));
     if (!usage_.lags() && queue_.empty() && !stalled_) return {};
   }
-  STOA_CHECK_OK(commit({.settles = true}));
+  STOA_CHECK_OK(commit({.checkpoints = true}));
   return wait_applied();
 }
 

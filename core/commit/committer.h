@@ -40,7 +40,7 @@ struct CommitUnit {
   std::vector<BlobReference> references{};
   std::unique_ptr<CountStep> counted{};  // taken after all else of this unit
   std::vector<std::string> journal{};    // encoded records; the committer numbers them
-  bool settles = false;                  // its group settles usage: directories have other ones above them from here on
+  bool checkpoints = false;              // its group settles usage: directories have other ones above them from here on
 };
 
 class Committer {
@@ -51,9 +51,10 @@ class Committer {
   // `next_journal`: the first sequence number not yet used in the store.
   Committer(KvStore& kv, MetricRegistry& metrics, std::uint64_t next_journal, const TimeSource& time = kSystemTime);
 
-  // Takes the unit in. From now on everybody who reads by SettledStore sees it. Blocks only when the queue is full, for
-  // one write without a sync. kIo: the store failed before; nothing more can be committed until restart. A store that
-  // fails later fails every wait_durable() from then on, so nothing that it lost is ever acknowledged as durable.
+  // Takes the unit in. From now on everybody who reads by ReadYourWritesStore sees it. Blocks only when the queue is
+  // full, for one write without a sync. kIo: the store failed before; nothing more can be committed until restart. A
+  // store that fails later fails every wait_durable() from then on, so nothing that it lost is ever acknowledged as
+  // durable.
   //
   // For want of room nothing is lost: the group that could not be written waits as it was made, and everything behind
   // it in the queue. Each wait_*() tries again, and answers kNoSpace as long as it does not succeed; so does commit()
@@ -73,7 +74,7 @@ class Committer {
   CommitTicket durable() const { return CommitTicket{durable_.load(std::memory_order_acquire)}; }
   // Writes what every directory counts, in place of the usage log. Blocks until it is in the store (not: durable).
   // `found`: what a start has taken from the log that it found, before anything else is committed.
-  Status settle_usage(LaggingUsage found = {});
+  Status checkpoint_usage(LaggingUsage found = {});
   // The store as a place for changes that are no operation of the namespace (registry): durable on return.
   Status write_durably(const WriteBatch& batch);
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "core/txn/volume_context.h"
-#include "qos/pace.h"
+#include "qos/background_throttle.h"
 
 namespace stoa::core {
 

@@ -41,11 +41,11 @@ std::string SumRow::encode() const {
   for (std::size_t i = 0; i < count; ++i) {
     if (all || (known >> i & 1) != 0) out.put(sums[i]);
   }
-  return seal(kVersion, kVersion, out.bytes());
+  return encode_record(kVersion, kVersion, out.bytes());
 }
 
 Result<SumRow> SumRow::decode(std::string_view value) {
-  Decoder in(unseal(value, kVersion).body);
+  Decoder in(decode_record(value, kVersion).body);
   SumRow row;
   row.bytes = in.get_varint();
   const std::uint64_t count = in.get_varint();

@@ -65,7 +65,7 @@ std::uint64_t estimate_allocated(const Layout& layout, std::uint64_t size) {
 }
 
 Result<BlobId> reserve_blob(VolumeContext& volume, std::uint64_t bytes) {
-  const std::shared_lock birth(volume.in_flight.births);
+  const std::shared_lock birth(volume.in_flight.allocation_lock);
   STOA_TRY(blob, volume.blobs.reserve(bytes));
   volume.in_flight.track(blob);
   return blob;
@@ -80,7 +80,7 @@ Status drop_content(VolumeContext& volume, MetaTxn& txn, const NodeRef& node) {
   if (inode.type == FileType::kRegular && !inode.layout.empty()) {
     STOA_TRY(open, volume.kv.get(Family::kState, keys::open_key(inode.id), &present));
     if (open) txn.records().remove_open_mark(inode.id);
-    node->marked_open = false;  // the next write in place marks it again, also when this does not happen
+    node->marked_dirty = false;  // the next write in place marks it again, also when this does not happen
   }
   return {};
 }

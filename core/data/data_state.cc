@@ -10,8 +10,8 @@ namespace stoa::core {
 DataState::DataState(MetricRegistry& metrics)
     : verified_bytes(metrics.counter("stoa_checksum_verified_bytes_total", "Bytes compared with their checksums")),
       damaged_blocks(metrics.counter("stoa_checksum_mismatches_total", "Blocks that did not match their checksum")),
-      sealed_files(
-          metrics.counter("stoa_checksum_sealed_files_total", "Files whose checksums were recorded when quiet")),
+      recorded_files(
+          metrics.counter("stoa_checksum_recorded_files_total", "Files whose checksums were recorded when quiet")),
       released_blobs(metrics.counter("stoa_gc_released_blobs_total", "Blobs given back to the blob store")) {
   metrics.gauge_callback("stoa_uploads", "Uploads in progress", {}, [this] {
     const std::lock_guard lock(uploads_mutex);

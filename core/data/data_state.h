@@ -61,7 +61,7 @@ class DataState {
 
   Counter& verified_bytes;
   Counter& damaged_blocks;
-  Counter& sealed_files;
+  Counter& recorded_files;
   Counter& released_blobs;
 
  private:

@@ -101,7 +101,7 @@ Result<CommitTicket> commit_plan(VolumeContext& volume, const OpContext& ctx, co
     const std::uint64_t estimate = estimate_allocated(next.layout, next.size);
     next.allocated = estimate - std::min(estimate, unused);
   }
-  if (!node->marked_open && !next.layout.empty()) txn.records().mark_open(next.id);
+  if (!node->marked_dirty && !next.layout.empty()) txn.records().mark_dirty(next.id);
   const bool has_extents = !next.layout.empty();
   if (has_extents) next.flags |= kChecksummed;
   StagedSums sums(volume);
@@ -120,7 +120,7 @@ Result<CommitTicket> commit_plan(VolumeContext& volume, const OpContext& ctx, co
   txn.put_inode(node, std::move(next), Visible::kNo);
   STOA_TRY(ticket, txn.commit());
   sums.committed(ticket);
-  if (has_extents) node->marked_open = true;
+  if (has_extents) node->marked_dirty = true;
   if (writing != nullptr) {
     for (const Extent& extent : taken) std::erase(writing->fresh.extents, extent);
     if (drop_inline) writing->replaces_inline = false;
@@ -218,7 +218,7 @@ bool queue_for_flush(VolumeContext& volume, const NodeRef& node) {
   return !queue_below(volume, node, kLazyFilesMax);
 }
 
-Status flush_lazy(VolumeContext& volume, qos::BackgroundThrottle* pace) {
+Status flush_lazy(VolumeContext& volume, qos::BackgroundThrottle* throttle) {
   std::vector<NodeRef> files;
   {
     const std::lock_guard lock(volume.data->lazy_mutex);
@@ -259,12 +259,12 @@ Status flush_lazy(VolumeContext& volume, qos::BackgroundThrottle* pace) {
       const std::lock_guard lock(node->lock);
       if (!node->deleted) queue_again(volume, node);  // what is not committed stays known, and is tried again
     }
-    if (pace == nullptr) continue;
+    if (throttle == nullptr) continue;
     const qos::Price price = qos::Price{}.add(qos::Resource::kMetadataOps, some.size());
     if (files.size() <= kUnhurried) {
-      pace->spent(price);
+      throttle->spent(price);
     } else {
-      pace->spent_unthrottled(price);
+      throttle->spent_unthrottled(price);
     }
   }
   return result;

@@ -162,7 +162,7 @@ Status free_unused(VolumeContext& volume, std::span<const BlobId> unused) {
   return {};
 }
 
-Status collect(VolumeContext& volume, qos::BackgroundThrottle* pace) {
+Status collect(VolumeContext& volume, qos::BackgroundThrottle* throttle) {
   // The committer makes gc records when it writes what is queued; from then on a walk sees them.
   STOA_CHECK_OK(volume.committer.wait_applied());
   const auto it = volume.kv.scan(Family::kGc, {}, {});
@@ -180,9 +180,9 @@ Status collect(VolumeContext& volume, qos::BackgroundThrottle* pace) {
     STOA_TRY(sorted, sort_out(volume, candidates));
     STOA_CHECK_OK(drop_candidates(volume, sorted.used));
     STOA_CHECK_OK(free_unused(volume, sorted.unused));
-    if (pace == nullptr) continue;
-    pace->spent(qos::Price{}.add(qos::Resource::kMetadataOps, candidates.size()));
-    if (!pace->stopped()) continue;
+    if (throttle == nullptr) continue;
+    throttle->spent(qos::Price{}.add(qos::Resource::kMetadataOps, candidates.size()));
+    if (!throttle->stopped()) continue;
     volume.in_flight.garbage.store(true, std::memory_order_release);
     break;
   }
@@ -191,11 +191,11 @@ Status collect(VolumeContext& volume, qos::BackgroundThrottle* pace) {
 
 }  // namespace
 
-Status collect_garbage(VolumeContext& volume, qos::BackgroundThrottle* pace) {
+Status collect_garbage(VolumeContext& volume, qos::BackgroundThrottle* throttle) {
   if (!volume.data->adopted.load(std::memory_order_acquire)) return {};
   release_abandoned(volume);
   if (!volume.in_flight.garbage.exchange(false, std::memory_order_acq_rel)) return {};
-  const Status done = collect(volume, pace);
+  const Status done = collect(volume, throttle);
   if (!done) volume.in_flight.garbage.store(true, std::memory_order_release);  // the next round tries again
   return done;
 }

@@ -242,7 +242,7 @@ Result<CommitTicket> take_sums_from_store(VolumeContext& volume, FileId file, co
   RecordChanges changes;
   put_record(changes, *row, kept);
   // After a crash the blocks are summed anew, which is done for files that are listed as open.
-  changes.mark_open(file);
+  changes.mark_dirty(file);
   STOA_TRY(ticket, volume.committer.commit({.batch = changes.take()}));
   row->stored = kept;
   row->dropped = ticket;

@@ -26,10 +26,10 @@ Status change_record(VolumeContext& volume, const OpContext& ctx, const NodeRef&
   Inode next = node->record;
   STOA_TRY(wanted, stage(txn, next));
   if (!wanted) return {};
-  txn.records().mark_open(next.id);
+  txn.records().mark_dirty(next.id);
   txn.put_inode(node, std::move(next), Visible::kNo);
   STOA_CHECK_OK(txn.commit());
-  node->marked_open = true;
+  node->marked_dirty = true;
   return {};
 }
 

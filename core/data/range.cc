@@ -126,7 +126,7 @@ Result<RangeReply> allocate(VolumeContext& volume, const OpContext& ctx, const R
                            txn.reference(extent.blob, +1);
                          }
                          // What lies behind the end in them is not summed, and may be written before the next flush.
-                         if (!added.extents.empty()) txn.records().mark_open(next.id);
+                         if (!added.extents.empty()) txn.records().mark_dirty(next.id);
                          next.allocated = std::max(next.allocated, estimate_allocated(next.layout, next.size));
                          return {};
                        });

@@ -17,32 +17,34 @@
 namespace stoa::core {
 namespace {
 
-constexpr std::size_t kSealedAtOnce = 64;  // files looked at in one round
+constexpr std::size_t kFilesAtOnce = 64;  // files looked at in one round
 
 // Lets background reading go no faster than so many bytes a second, and gives way to requests.
 class Reading {
  public:
-  Reading(std::uint64_t bytes_per_second, qos::BackgroundThrottle* pace)
-      : rate_(static_cast<double>(bytes_per_second)), pace_(pace), begin_(pace != nullptr ? pace->now() : 0) {}
-  bool stopped() const { return pace_ != nullptr && pace_->stopped(); }
+  Reading(std::uint64_t bytes_per_second, qos::BackgroundThrottle* throttle)
+      : rate_(static_cast<double>(bytes_per_second)),
+        throttle_(throttle),
+        begin_(throttle != nullptr ? throttle->now() : 0) {}
+  bool stopped() const { return throttle_ != nullptr && throttle_->stopped(); }
   void spent(std::uint64_t bytes) {
-    if (pace_ == nullptr) return;
-    pace_->spent(qos::Price::read(bytes));
+    if (throttle_ == nullptr) return;
+    throttle_->spent(qos::Price::read(bytes));
     total_ += static_cast<double>(bytes);
-    if (rate_ > 0) pace_->rest_until(begin_ + static_cast<std::int64_t>(total_ / rate_ * 1e9));
+    if (rate_ > 0) throttle_->rest_until(begin_ + static_cast<std::int64_t>(total_ / rate_ * 1e9));
   }
 
  private:
   const double rate_;
-  qos::BackgroundThrottle* const pace_;
+  qos::BackgroundThrottle* const throttle_;
   const std::int64_t begin_;
   double total_ = 0;
 };
 
 // Sums the blocks of one row of which nothing is known. Whether the store has the sums of all `bytes` bytes of the row
 // afterwards.
-Result<bool> seal_row(VolumeContext& volume, BlobId blob, std::uint64_t number, std::uint64_t content_end,
-                      std::uint64_t bytes, Reading& reading) {
+Result<bool> record_row(VolumeContext& volume, BlobId blob, std::uint64_t number, std::uint64_t content_end,
+                        std::uint64_t bytes, Reading& reading) {
   STOA_TRY(row, volume.data->sums.find(volume.kv, blob, number, {false, content_end}));
   const std::uint64_t wanted = block_bits(0, (bytes - 1) / kSumBlockBytes);
   std::uint64_t unknown = 0;
@@ -84,7 +86,7 @@ Result<bool> seal_row(VolumeContext& volume, BlobId blob, std::uint64_t number, 
 }
 
 // The same of all that a file uses of a blob. Rows where nothing was ever written have no sums.
-Result<bool> seal_blob(VolumeContext& volume, BlobId blob, std::uint64_t content_end, Reading& reading) {
+Result<bool> record_sums_of_blob(VolumeContext& volume, BlobId blob, std::uint64_t content_end, Reading& reading) {
   bool whole = true;
   for (std::uint64_t begin = 0; begin < content_end && !reading.stopped(); begin += kSumRowBytes) {
     const std::uint64_t number = begin / kSumRowBytes;
@@ -100,15 +102,15 @@ Result<bool> seal_blob(VolumeContext& volume, BlobId blob, std::uint64_t content
         continue;
       }
     }
-    STOA_TRY(sealed, seal_row(volume, blob, number, content_end, bytes, reading));
-    whole = whole && sealed;
+    STOA_TRY(recorded, record_row(volume, blob, number, content_end, bytes, reading));
+    whole = whole && recorded;
   }
   return whole && !reading.stopped();
 }
 
 // Records the checksums that a quiet file does not have: a crash came while it was written, or it is from before there
 // were any.
-Status seal_file(VolumeContext& volume, FileId id, Reading& reading, Timestamp now, std::int64_t quiet_ns) {
+Status record_sums_of_file(VolumeContext& volume, FileId id, Reading& reading, Timestamp now, std::int64_t quiet_ns) {
   const auto node = volume.nodes.get(id);
   if (!node && node.error().code == Errc::kStale) {
     // The file went when it had no content any more (drop_content looks for the mark only of files that have some).
@@ -139,8 +141,8 @@ Status seal_file(VolumeContext& volume, FileId id, Reading& reading, Timestamp n
     hold = BlobPins::hold(volume.data->pins, pieces);
   }
   for (const auto& [blob, bytes] : used) {
-    STOA_TRY(sealed, seal_blob(volume, blob, bytes, reading));
-    if (!sealed) return {};
+    STOA_TRY(recorded, record_sums_of_blob(volume, blob, bytes, reading));
+    if (!recorded) return {};
   }
   // Writers hold the gate shared until their change of version is seen: with it held exclusively, none is under way.
   const std::unique_lock gate((*node)->data_gate, std::try_to_lock);
@@ -155,15 +157,15 @@ Status seal_file(VolumeContext& volume, FileId id, Reading& reading, Timestamp n
   txn.records().remove_open_mark(id);
   txn.put_inode(*node, std::move(next), Visible::kNo);
   STOA_CHECK_OK(txn.commit());
-  (*node)->marked_open = false;
-  volume.data->sealed_files.add();
+  (*node)->marked_dirty = false;
+  volume.data->recorded_files.add();
   return {};
 }
 
 }  // namespace
 
-Status seal_quiet_files(VolumeContext& volume, std::int64_t quiet_ns, qos::BackgroundThrottle* pace) {
-  Reading reading(volume.options.scrub_bytes_per_second, pace);
+Status record_sums_of_quiet_files(VolumeContext& volume, std::int64_t quiet_ns, qos::BackgroundThrottle* throttle) {
+  Reading reading(volume.options.scrub_bytes_per_second, throttle);
   STOA_CHECK_OK(store_quiet_sums(volume, quiet_ns == 0));
   const std::string prefix(keys::kOpenPrefix);
   std::string from = prefix;
@@ -171,7 +173,7 @@ Status seal_quiet_files(VolumeContext& volume, std::int64_t quiet_ns, qos::Backg
     std::vector<FileId> files;
     {
       const auto it = volume.kv.scan(Family::kState, from, keys::behind_prefix(prefix));
-      for (; it->valid() && files.size() < kSealedAtOnce; it->next()) {
+      for (; it->valid() && files.size() < kFilesAtOnce; it->next()) {
         files.push_back(keys::open_file_of(it->key()));
         from = std::string(it->key()) + '\0';
       }
@@ -180,17 +182,17 @@ Status seal_quiet_files(VolumeContext& volume, std::int64_t quiet_ns, qos::Backg
     }
     for (const FileId id : files) {
       if (reading.stopped()) break;
-      if (const Status sealed = seal_file(volume, id, reading, volume.time.wall(), quiet_ns); !sealed) {
+      if (const Status recorded = record_sums_of_file(volume, id, reading, volume.time.wall(), quiet_ns); !recorded) {
         log_warning("data", "checksums of a file could not be recorded",
-                    {{"inode", static_cast<std::uint64_t>(id)}, {"error", describe(sealed.error())}});
+                    {{"inode", static_cast<std::uint64_t>(id)}, {"error", describe(recorded.error())}});
       }
     }
   }
   return {};
 }
 
-Status scrub_all(VolumeContext& volume, qos::BackgroundThrottle* pace) {
-  Reading reading(volume.options.scrub_bytes_per_second, pace);
+Status scrub_all(VolumeContext& volume, qos::BackgroundThrottle* throttle) {
+  Reading reading(volume.options.scrub_bytes_per_second, throttle);
   const auto it = volume.kv.scan(Family::kInode, {}, {});
   for (; it->valid() && !reading.stopped(); it->next()) {
     const FileId id = keys::id_of(it->key());

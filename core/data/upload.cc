@@ -77,7 +77,7 @@ struct Upload {
   std::string head;
   std::uint64_t size = 0;  // of all that came
   std::uint64_t size_hint = 0;
-  bool sealed = false;
+  bool finished = false;
   bool spilled = false;
   Layout layout;
   BlockSummer summer;          // of the last blob
@@ -174,7 +174,7 @@ Result<UploadId> upload_begin(VolumeContext& volume, const OpContext& ctx, const
 Status upload_write(VolumeContext& volume, const OpContext&, const UploadWriteRequest& req) {
   STOA_TRY(upload, find(volume, req.upload));
   const std::lock_guard lock(upload->mutex);
-  if (upload->sealed) return fail(Errc::kInvalid, "the upload is complete");
+  if (upload->finished) return fail(Errc::kInvalid, "the upload is complete");
   std::uint64_t length = 0;
   for (const auto& piece : req.data) length += piece.size();
   if (length > kFileBytesMax - upload->size) return fail(Errc::kFileTooBig);
@@ -199,26 +199,26 @@ Status upload_discard(VolumeContext& volume, const OpContext&, const UploadDisca
   if (!upload) return {};
   upload_consumed(volume, req.upload);
   const std::lock_guard lock((*upload)->mutex);
-  (*upload)->sealed = true;
+  (*upload)->finished = true;
   for (const BlobId blob : blobs_of(**upload)) volume.in_flight.abandon(blob);
   (*upload)->layout = {};
   return {};
 }
 
-Result<StagedContent> upload_seal(VolumeContext& volume, UploadId id) {
+Result<StagedContent> upload_finish(VolumeContext& volume, UploadId id) {
   STOA_TRY(upload, find(volume, id));
   const std::lock_guard lock(upload->mutex);
   StagedContent content;
   if (!upload->spilled) {
-    upload->sealed = true;
+    upload->finished = true;
     content.size = upload->size;
     content.inline_bytes = upload->head;
     return content;
   }
-  if (!upload->sealed) {
+  if (!upload->finished) {
     STOA_CHECK_OK(write_buffer(volume, *upload));
     pool().give(std::move(upload->buffer));
-    upload->sealed = true;
+    upload->finished = true;
     upload->sums.push_back(upload->summer.finish(upload->layout.extents.back().blob));
   }
   // A write that failed half-way left a gap that nobody may take for content.

@@ -261,7 +261,7 @@ Attempt attempt_write(VolumeContext& volume, const OpContext& ctx, const NodeRef
       STOA_CHECK_OK(require_content_outside_bin(volume, ctx, *node));
       WriteReply reply{length, node->record.before(), node->record.attributes()};
       if (length == 0) return reply;
-      // Until the data gate is released no lease is granted (FileWatch::settled), so this covers the bytes as well.
+      // Until the data gate is released no lease is granted (FileWatch::quiesced), so this covers the bytes as well.
       STOA_CHECK_OK(volume.state.before_io(ctx, req.id, req.offset, length, true));
       STOA_CHECK_OK(volume.state.before_mutate(ctx, std::span(&req.id, 1)));
       const std::uint64_t size = std::max(node->record.size, req.offset + length);
@@ -281,7 +281,7 @@ Attempt attempt_write(VolumeContext& volume, const OpContext& ctx, const NodeRef
     attempt.reply = blob_write.run();
     attempt.clean_tail = blob_write.dirty_tail();
   } else if (static_cast<std::uint64_t>(ticket) != 0) {
-    if (const Status settled = sync_or_defer(volume, ctx, ticket); !settled) attempt.reply = fail(settled.error());
+    if (const Status quiesced = sync_or_defer(volume, ctx, ticket); !quiesced) attempt.reply = fail(quiesced.error());
   }
   return attempt;
 }

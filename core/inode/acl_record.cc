@@ -21,11 +21,11 @@ std::string encode_acl(const Acl& acl) {
       out.put_varint(entry.who.id);
     }
   }
-  return seal(kAclVersion, kAclVersion, out.bytes());
+  return encode_record(kAclVersion, kAclVersion, out.bytes());
 }
 
 Result<Acl> decode_acl(std::string_view value) {
-  const Opened opened = unseal(value, kAclVersion);
+  const Opened opened = decode_record(value, kAclVersion);
   if (opened.version == 0) return fail(Errc::kCorrupt, "ACL");
   Decoder in(opened.body);
   Acl acl;

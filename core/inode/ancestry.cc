@@ -6,7 +6,7 @@
 namespace stoa::core {
 namespace {
 
-// On the path of every request where there are flows of directories: so deep a file costs one allocation.
+// On the path of every request where there are QoS classes of directories: so deep a file costs one allocation.
 constexpr std::size_t kUsualDepth = 16;
 
 bool passes(const AncestryRef& from, Ancestry::Kind kind) {

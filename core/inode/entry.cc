@@ -13,11 +13,11 @@ std::string EntryRecord::encode() const {
   STOA_ASSERT(cookie >= 3);  // 1 and 2 are "." and ".."
   Encoder out;
   out.put(id).put(type).put(flags).put_varint(cookie);
-  return seal(kEntryVersion, kEntryVersion, out.bytes());
+  return encode_record(kEntryVersion, kEntryVersion, out.bytes());
 }
 
 Result<EntryRecord> EntryRecord::decode(std::string_view value) {
-  Decoder in(unseal(value, kEntryVersion).body);
+  Decoder in(decode_record(value, kEntryVersion).body);
   EntryRecord record;
   record.id = in.get<FileId>();
   record.type = in.get<FileType>();
@@ -31,11 +31,11 @@ std::string CookieRecord::encode() const {
   STOA_ASSERT(id != kNoFile);
   Encoder out;
   out.put(id).put(type).put(flags).put_string(name);
-  return seal(kEntryVersion, kEntryVersion, out.bytes());
+  return encode_record(kEntryVersion, kEntryVersion, out.bytes());
 }
 
 Result<CookieRecord> CookieRecord::decode(std::string_view value) {
-  Decoder in(unseal(value, kEntryVersion).body);
+  Decoder in(decode_record(value, kEntryVersion).body);
   CookieRecord record;
   record.id = in.get<FileId>();
   record.type = in.get<FileType>();

@@ -12,7 +12,7 @@ namespace stoa::core {
 enum EntryFlags : std::uint8_t {
   // A file whose name a directory has, too (keys `a` and `a/b`): POSIX protocols see it under an alias
   // (core/inode/posix_name.h). Kept up to date when either name comes or goes.
-  kShadowed = 1,
+  kHiddenByDirectory = 1,
 };
 
 struct EntryRecord {
@@ -23,7 +23,7 @@ struct EntryRecord {
   bool operator==(const EntryRecord&) const = default;
 
   bool exists() const { return id != kNoFile; }
-  bool shadowed() const { return (flags & kShadowed) != 0; }
+  bool hidden_by_directory() const { return (flags & kHiddenByDirectory) != 0; }
 
   std::string encode() const;
   static Result<EntryRecord> decode(std::string_view value);

@@ -57,15 +57,15 @@ std::string Inode::encode() const {
   out.put(generation).put(type).put(flags).put(mode).put_varint(links).put_varint(uid).put_varint(gid);
   out.put_varint(device.major).put_varint(device.minor).put_varint(size).put_varint(allocated);
   out.put(atime.ns).put(mtime.ns).put(ctime.ns).put(btime.ns).put_varint(change).put_varint(data_version);
-  out.put(create_verifier).put(home).put_varint(next_cookie).put_varint(entries);
+  out.put(create_verifier).put(parent).put_varint(next_cookie).put_varint(entries);
   out.put_varint(static_cast<std::uint64_t>(charged_to)).put_varint(attribute_bytes);
   out.put_varint(dos).put_varint(birth_epoch).put_varint(static_cast<std::uint64_t>(target));
   layout.encode(out);
-  return seal(kInodeVersion, kInodeVersion, out.bytes());
+  return encode_record(kInodeVersion, kInodeVersion, out.bytes());
 }
 
 Result<Inode> Inode::decode(FileId id, std::string_view value) {
-  const Opened opened = unseal(value, kInodeVersion);
+  const Opened opened = decode_record(value, kInodeVersion);
   if (opened.version == 0) return fail(Errc::kCorrupt, "inode record");
   Decoder in(opened.body);
   Inode inode;
@@ -88,7 +88,7 @@ Result<Inode> Inode::decode(FileId id, std::string_view value) {
   inode.change = in.get_varint();
   inode.data_version = in.get_varint();
   inode.create_verifier = in.get<std::uint64_t>();
-  inode.home = in.get<FileId>();
+  inode.parent = in.get<FileId>();
   inode.next_cookie = in.get_varint();
   inode.entries = in.get_varint();
   inode.charged_to = FileId{in.get_varint()};

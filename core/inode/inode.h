@@ -14,13 +14,12 @@ namespace stoa::core {
 
 enum InodeFlags : std::uint32_t {
   kContentInline = 1,  // the content (or symlink target) is in family inline
-  kImpliedByKey =
-      2,             // a directory that exists only because keys below it do; goes with the last of them, unless keep()
+  kImplicit = 2,     // a directory that exists only because keys below it do; goes with the last of them, unless keep()
   kChecksummed = 8,  // its blobs may have checksums (core/data/block_sums.h)
   kHasXattrs = 4,    // family xattr has records of this file
   kHasAcl = 16,      // family xattr has its ACL (core/inode/acl_record.h)
   kHasBin = 32,      // a directory with a recycle bin: family trash says which (core/recycle/bin.h)
-  kIsBin = 64,       // a recycle bin: it has no name; `home` is the directory that has it
+  kIsBin = 64,       // a recycle bin: it has no name; `parent` is the directory that has it
   kExcluded = 128,   // a bin that is charged to the volume only
 };
 
@@ -44,7 +43,7 @@ struct Inode {
   std::uint64_t create_verifier = 0;  // of an exclusive create; 0: none
   // A directory's parent; for other types the directory whose usage chain carries this file (that of one of its links,
   // or where it lost one). kNoFile: the root.
-  FileId home = kNoFile;
+  FileId parent = kNoFile;
   // Directories only.
   FileId charged_to =
       kNoFile;  // the directory of a multipart upload: where it counts, instead of in its parent; that may be gone
@@ -70,7 +69,7 @@ struct Inode {
   Attributes attributes() const;
   BeforeAttributes before() const { return {size, mtime, ctime, change}; }
   // Somebody wants the directory for itself: it stays when the keys below it are gone.
-  void keep() { flags &= ~kImpliedByKey; }
+  void keep() { flags &= ~kImplicit; }
   // Marks a change of the object now: ctime and the change counter, which never stand still or go back.
   void touch(Timestamp now);
   // A change of what a directory lists, or of a file's bytes: mtime as well, and a file needs a new backup

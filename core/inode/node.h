@@ -11,8 +11,8 @@
 #include "base/rw_lock.h"
 #include "core/api/ids.h"
 #include "core/inode/ancestry.h"
-#include "core/inode/flow_memo.h"
 #include "core/inode/inode.h"
+#include "core/inode/qos_memo.h"
 #include "core/inode/reach_memo.h"
 #include "core/inode/writing.h"
 #include "core/usage/ledger.h"
@@ -23,16 +23,16 @@ struct Node;
 using NodeRef = std::shared_ptr<Node>;
 
 // What a directory is to the files in it: where they count, and where they lie.
-struct Home {
+struct Chains {
   AccountRef account;
   AncestryRef ancestry;
 };
 // Of a new directory that counts where it lies.
-inline Home new_home(FileId dir, const Home& parent) {
-  Home home{std::make_shared<Account>(), std::make_shared<Ancestry>(dir, parent.ancestry)};
-  home.account->dir = dir;
-  home.account->parent = parent.account;
-  return home;
+inline Chains new_chains(FileId dir, const Chains& parent) {
+  Chains chains{std::make_shared<Account>(), std::make_shared<Ancestry>(dir, parent.ancestry)};
+  chains.account->dir = dir;
+  chains.account->parent = parent.account;
+  return chains;
 }
 
 struct Node {
@@ -52,7 +52,7 @@ struct Node {
 
   // Both are forgotten under the exclusive lock wherever `account` changes; remembered under the shared one at least,
   // and the shared tree lock. Here in front, as is the state, beside what everybody touches who gets the node.
-  FlowMemo flows;
+  QosMemo qos_classes;
   ReachMemo reach;
 
   // Guards everything down to the account pointer. Nodes are locked in ascending order of id.
@@ -69,8 +69,8 @@ struct Node {
   // Writes to blobs so far. Never starts again while anybody has the node: a flush that was overtaken must not take
   // later writes for those that it synced.
   std::uint64_t writes = 0;
-  bool marked_open = false;  // the store knows that the file is being written (core/data/open_files.h)
-  CommitTicket ticket{};     // of the last commit of this record; 0: not known
+  bool marked_dirty = false;  // the store knows that the file is being written (core/data/open_files.h)
+  CommitTicket ticket{};      // of the last commit of this record; 0: not known
   // One of its names, so that the journal says where a change was. `parent` kNoFile: none is known
   // (core/txn/node_name.h).
   struct Name {
@@ -84,16 +84,16 @@ struct Node {
   AccountRef account;
   // Of the same directory, and changed with the account.
   AncestryRef ancestry;
-  Home home() const { return {account, ancestry}; }
+  Chains chains() const { return {account, ancestry}; }
   // For those who have not locked the node. A directory that has nothing below it may get others at any time.
-  Home home_now() {
+  Chains chains_now() {
     const std::lock_guard lock(loading);
     return {account, ancestry};
   }
   // What the content of this file is charged to: also what is reserved and not yet committed.
   ChargeTarget charge_target() const {
-    const bool nameless = record.links == 0;  // core/links/orphan.h
-    return {account, {record.uid, record.gid}, id, nameless ? UsageClass::kOrphans : UsageClass::kLive};
+    const bool orphan = record.links == 0;  // core/links/orphan.h
+    return {account, {record.uid, record.gid}, id, orphan ? UsageClass::kOrphans : UsageClass::kLive};
   }
   // What a directory itself is charged to. Needs the tree lock and the node's.
   ChargeTarget charge_target_of_directory() const {

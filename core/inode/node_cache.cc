@@ -46,13 +46,13 @@ Result<AclRef> NodeCache::load_acl(FileId id) {
 }
 
 Result<AccountRef> NodeCache::account_of(FileId dir) {
-  STOA_TRY(home, home_of(dir, 0));
-  return std::move(home.account);
+  STOA_TRY(chains, chains_of(dir, 0));
+  return std::move(chains.account);
 }
 
 // Each directory is loaded after the one above it, and a tree may be deeper than a stack: beyond this depth from the
 // top down.
-Result<Home> NodeCache::home_of(FileId dir, unsigned nested) {
+Result<Chains> NodeCache::chains_of(FileId dir, unsigned nested) {
   constexpr unsigned kNestedMax = 64;
   std::vector<NodeRef> loaded;  // and kept until the last one is
   if (nested == kNestedMax) {
@@ -64,7 +64,7 @@ Result<Home> NodeCache::home_of(FileId dir, unsigned nested) {
     }
   }
   STOA_TRY(node, find(dir, nested + 1));
-  return node->home_now();
+  return node->chains_now();
 }
 
 void NodeCache::move(const AncestryRef& dir, const AncestryRef& to) {
@@ -88,13 +88,13 @@ Result<std::vector<FileId>> NodeCache::missing_above(FileId dir) {
 // Which directory's account counts it.
 FileId NodeCache::Stored::counted_in() const {
   if (!inode) return usage.surviving_parent;
-  if (!inode->is_directory()) return inode->home;
-  return inode->charged_to != kNoFile ? inode->charged_to : inode->has(kExcluded) ? kRootId : inode->home;
+  if (!inode->is_directory()) return inode->parent;
+  return inode->charged_to != kNoFile ? inode->charged_to : inode->has(kExcluded) ? kRootId : inode->parent;
 }
 
 // Which directory it is in. Of a directory that is gone, the store knows only where it counts.
 FileId NodeCache::Stored::parent() const {
-  if (inode) return inode->home;
+  if (inode) return inode->parent;
   return usage.upload ? kMultipartId : usage.surviving_parent;
 }
 
@@ -143,9 +143,9 @@ Result<Node::State> NodeCache::load(Node& node, unsigned nested) {
     node.record = std::move(inode);
     if (!node.record.is_directory()) {
       if (counted_in != kNoFile) {
-        STOA_TRY(home, home_of(counted_in, nested));
-        node.account = std::move(home.account);
-        node.ancestry = std::move(home.ancestry);
+        STOA_TRY(chains, chains_of(counted_in, nested));
+        node.account = std::move(chains.account);
+        node.ancestry = std::move(chains.ancestry);
       }
       return Node::State::kReady;
     }
@@ -168,13 +168,13 @@ Result<Node::State> NodeCache::load(Node& node, unsigned nested) {
   const FileId parent = stored.parent();
   AncestryRef above;
   if (parent != kNoFile) {
-    STOA_TRY(home, home_of(parent, nested));
-    above = std::move(home.ancestry);
-    if (parent == counted_in) account->parent = std::move(home.account);
+    STOA_TRY(chains, chains_of(parent, nested));
+    above = std::move(chains.ancestry);
+    if (parent == counted_in) account->parent = std::move(chains.account);
   }
   if (parent != counted_in && counted_in != kNoFile) {
-    STOA_TRY(home, home_of(counted_in, nested));
-    account->parent = std::move(home.account);
+    STOA_TRY(chains, chains_of(counted_in, nested));
+    account->parent = std::move(chains.account);
   }
   const auto kind = account->child_class == UsageClass::kMultipart  ? Ancestry::Kind::kUpload
                     : account->child_class == UsageClass::kRecycled ? Ancestry::Kind::kBin

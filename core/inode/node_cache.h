@@ -68,7 +68,7 @@ class NodeCache {
   Result<Stored> read(FileId id);
   // `nested`: so many loads wait for this one.
   Result<NodeRef> find(FileId id, unsigned nested);  // also what has ended
-  Result<Home> home_of(FileId dir, unsigned nested);
+  Result<Chains> chains_of(FileId dir, unsigned nested);
   // Those that are not in memory, from `dir` upwards.
   Result<std::vector<FileId>> missing_above(FileId dir);
   Status load_owners(Account& account);
@@ -77,7 +77,7 @@ class NodeCache {
 
   KvReader& kv_;
   const std::size_t shard_max_;
-  std::atomic<std::uint64_t> moves_{0};  // looked at by every request where there are flows
+  std::atomic<std::uint64_t> moves_{0};  // looked at by every request where there are QoS classes
   // Shared with the ACLs themselves, which others may hold for longer than the cache lives.
   const std::shared_ptr<std::atomic<std::size_t>> acl_bytes_ = std::make_shared<std::atomic<std::size_t>>(0);
   std::array<Shard, kShards> shards_;

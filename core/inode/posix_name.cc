@@ -27,15 +27,16 @@ std::string hex64(std::uint64_t value) {
   return text;
 }
 
-std::uint64_t hash_of(std::string_view raw, bool shadowed) {
+std::uint64_t hash_of(std::string_view raw, bool hidden_by_directory) {
   // A fixed key: the alias is part of what clients remember, so it must never change.
-  return siphash({shadowed ? 1u : 0u, 0x53746f614e616d65}, std::as_bytes(std::span(raw)));
+  return siphash({hidden_by_directory ? 1u : 0u, 0x53746f614e616d65}, std::as_bytes(std::span(raw)));
 }
 
-std::string long_alias(std::string_view raw, bool shadowed) {
+std::string long_alias(std::string_view raw, bool hidden_by_directory) {
   std::string_view prefix = raw.substr(0, kLongPrefixBytes);
   prefix = prefix.substr(0, prefix.find('\0'));
-  return std::string(kLong) + hex64(hash_of(raw, shadowed)) + (shadowed ? "+" : "-") + std::string(prefix);
+  return std::string(kLong) + hex64(hash_of(raw, hidden_by_directory)) + (hidden_by_directory ? "+" : "-") +
+         std::string(prefix);
 }
 
 std::optional<std::string> from_hex(std::string_view digits) {
@@ -57,9 +58,9 @@ bool is_plain_name(std::string_view raw) {
          raw.find('\0') == std::string_view::npos && !raw.starts_with(kEscape) && !raw.ends_with(kObject);
 }
 
-std::string posix_name_of(std::string_view raw, bool shadowed) {
+std::string posix_name_of(std::string_view raw, bool hidden_by_directory) {
   // One alias on top of another would be ambiguous.
-  if (shadowed && !is_plain_name(raw)) return long_alias(raw, shadowed);
+  if (hidden_by_directory && !is_plain_name(raw)) return long_alias(raw, hidden_by_directory);
   std::string name;
   if (is_plain_name(raw)) {
     name = raw;
@@ -70,9 +71,9 @@ std::string posix_name_of(std::string_view raw, bool shadowed) {
   } else if (raw == "..") {
     name = kDotDot;
   } else if (raw.size() > kNameBytesMax) {
-    return long_alias(raw, shadowed);
+    return long_alias(raw, hidden_by_directory);
   } else if (raw.find('\0') != std::string_view::npos) {
-    if (raw.size() > kHexBytesMax) return long_alias(raw, shadowed);
+    if (raw.size() > kHexBytesMax) return long_alias(raw, hidden_by_directory);
     name = kHex;
     constexpr char kDigits[] = "0123456789abcdef";
     for (const char c : raw) {
@@ -82,8 +83,8 @@ std::string posix_name_of(std::string_view raw, bool shadowed) {
   } else {
     name = std::string(kLiteral) + std::string(raw);
   }
-  if (shadowed) name += kObject;
-  if (name.size() > kNameBytesMax) return long_alias(raw, shadowed);
+  if (hidden_by_directory) name += kObject;
+  if (name.size() > kNameBytesMax) return long_alias(raw, hidden_by_directory);
   return name;
 }
 
@@ -132,9 +133,9 @@ Result<PosixName> parse_posix_name(std::string_view name) {
   return parsed;
 }
 
-bool matches_long_alias(std::string_view raw, bool shadowed, const PosixName& name) {
-  return shadowed == name.file_beside_directory && hash_of(raw, shadowed) == name.long_hash &&
-         posix_name_of(raw, shadowed).starts_with(kLong);
+bool matches_long_alias(std::string_view raw, bool hidden_by_directory, const PosixName& name) {
+  return hidden_by_directory == name.file_beside_directory && hash_of(raw, hidden_by_directory) == name.long_hash &&
+         posix_name_of(raw, hidden_by_directory).starts_with(kLong);
 }
 
 }  // namespace stoa::core

@@ -36,11 +36,11 @@ struct PosixName {
 // kNameTooLong: more than 255 bytes.
 Result<PosixName> parse_posix_name(std::string_view name);
 
-// How POSIX protocols see the stored component. `shadowed`: a file beside a directory of the same name.
-std::string posix_name_of(std::string_view raw, bool shadowed);
+// How POSIX protocols see the stored component. `hidden_by_directory`: a file beside a directory of the same name.
+std::string posix_name_of(std::string_view raw, bool hidden_by_directory);
 
 // Whether the stored component is the one that a LONG alias means (it begins with the alias' prefix).
-bool matches_long_alias(std::string_view raw, bool shadowed, const PosixName& name);
+bool matches_long_alias(std::string_view raw, bool hidden_by_directory, const PosixName& name);
 
 // Whether `raw` is shown as it is.
 bool is_plain_name(std::string_view raw);

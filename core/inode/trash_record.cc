@@ -12,11 +12,11 @@ std::string RecycleRootRecord::encode() const {
   STOA_ASSERT(bin != kNoFile);
   Encoder out;
   out.put(bin);
-  return seal(kTrashVersion, kTrashVersion, out.bytes());
+  return encode_record(kTrashVersion, kTrashVersion, out.bytes());
 }
 
 Result<RecycleRootRecord> RecycleRootRecord::decode(std::string_view value) {
-  const Opened opened = unseal(value, kTrashVersion);
+  const Opened opened = decode_record(value, kTrashVersion);
   Decoder in(opened.body);
   RecycleRootRecord record;
   record.bin = in.get<FileId>();
@@ -29,11 +29,11 @@ std::string ItemRecord::encode() const {
   Encoder out;
   out.put(id).put(type).put_string(name).put(parent).put_string(raw).put(base).put_string(below);
   out.put(uid).put(protocol).put_string(client).put(time.ns).put_varint(bytes);
-  return seal(kTrashVersion, kTrashVersion, out.bytes());
+  return encode_record(kTrashVersion, kTrashVersion, out.bytes());
 }
 
 Result<ItemRecord> ItemRecord::decode(std::string_view value) {
-  const Opened opened = unseal(value, kTrashVersion);
+  const Opened opened = decode_record(value, kTrashVersion);
   Decoder in(opened.body);
   ItemRecord record;
   record.id = in.get<FileId>();

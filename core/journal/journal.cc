@@ -71,7 +71,7 @@ Result<std::optional<Place>> Journal::place_of(FileId id) {
   STOA_CHECK_OK(it->status());
   if (!it->valid()) {
     const auto inode = load_inode(kv_, id);
-    if (inode && inode->has(kIsBin)) return Place{inode->home, std::string(kRecycleName)};
+    if (inode && inode->has(kIsBin)) return Place{inode->parent, std::string(kRecycleName)};
     if (!inode && inode.error().code != Errc::kStale) return fail(inode.error());
     return std::nullopt;
   }

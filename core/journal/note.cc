@@ -98,11 +98,11 @@ std::string encode_note(const JournalNote& note, const OpContext& ctx, Timestamp
       .put_varint(note.count);
   out.put(static_cast<std::uint8_t>(ctx.request ? 1 : 0));
   if (ctx.request) out.put(ctx.request.high).put(ctx.request.low);
-  return seal(kVersion, kVersion, out.bytes());
+  return encode_record(kVersion, kVersion, out.bytes());
 }
 
 Result<JournalRecord> JournalRecord::decode(std::string_view value) {
-  const Opened opened = unseal(value, kVersion);
+  const Opened opened = decode_record(value, kVersion);
   if (opened.version == 0) {
     const bool newer = value.size() >= 2 && static_cast<std::uint8_t>(value[1]) > kVersion;
     if (newer) return fail(Errc::kNotSupported, "a journal record was written by a newer version of Stoa");

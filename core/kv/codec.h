@@ -86,7 +86,7 @@ class Decoder {
 };
 
 // The envelope around a value: version u8, oldest reader u8, size u32 of what follows.
-inline std::string seal(std::uint8_t version, std::uint8_t oldest_reader, std::string_view body) {
+inline std::string encode_record(std::uint8_t version, std::uint8_t oldest_reader, std::string_view body) {
   STOA_ASSERT(version > 0);
   STOA_ASSERT(oldest_reader > 0 && oldest_reader <= version);
   STOA_ASSERT(body.size() <= UINT32_MAX);
@@ -101,7 +101,7 @@ struct Opened {
   std::uint8_t version = 0;  // 0: not readable by `reader`, or damaged
   std::string_view body{};
 };
-inline Opened unseal(std::string_view value, std::uint8_t reader) {
+inline Opened decode_record(std::string_view value, std::uint8_t reader) {
   Decoder in(value);
   const auto version = in.get<std::uint8_t>();
   const auto oldest = in.get<std::uint8_t>();

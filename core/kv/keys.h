@@ -22,7 +22,7 @@
 //                                          (core/state/reclaim.h)
 //   journal  sequence                   -> change; the engine drops the oldest beyond its cap
 //   gc       blob id                    -> nothing: a file ended to use the blob, which may be unused since
-//   config   text                       -> volume, exports, users, groups, flows, recycle policies, tokens, audit
+//   config   text                       -> volume, exports, users, groups, QoS classes, recycle policies, tokens, audit
 //                                          policies
 //   trash    "a", directory id          -> RecycleRootRecord: its bin (core/inode/trash_record.h)
 //            "i", bin id, serial        -> ItemRecord: what was deleted; serials grow with time
@@ -183,7 +183,7 @@ inline std::string counting_key(FileId dir) {
 inline constexpr std::string_view kExportPrefix = "export/";
 inline constexpr std::string_view kUserPrefix = "user/";
 inline constexpr std::string_view kGroupPrefix = "group/";
-inline constexpr std::string_view kFlowPrefix = "flow/";
+inline constexpr std::string_view kQosPrefix = "qos_class/";
 inline constexpr std::string_view kRecyclePrefix = "recycle/";
 
 inline constexpr std::string_view kRecycleRootPrefix = "a";

@@ -14,11 +14,11 @@ namespace stoa::core {
 inline std::string encode_number(std::int64_t number) {
   Encoder out;
   out.put_varint(static_cast<std::uint64_t>(number));
-  return seal(1, 1, out.bytes());
+  return encode_record(1, 1, out.bytes());
 }
 
 inline Result<std::int64_t> decode_number(std::string_view value) {
-  Decoder in(unseal(value, 1).body);
+  Decoder in(decode_record(value, 1).body);
   const auto number = static_cast<std::int64_t>(in.get_varint());
   if (!in.ok()) return fail(Errc::kCorrupt, "a number is damaged");
   return number;

@@ -7,17 +7,17 @@
 
 namespace stoa::core {
 
-Result<OtherHome> other_home(VolumeContext& volume, FileId id, FileId dir, std::string_view raw) {
+Result<OtherParent> other_parent(VolumeContext& volume, FileId id, FileId dir, std::string_view raw) {
   const std::string lower = keys::id_key(id);
   const std::string gone = keys::link_key(id, dir, raw);
-  OtherHome other{nullptr, true};
+  OtherParent other{nullptr, true};
   const auto it = volume.kv.scan(Family::kLink, lower, keys::behind_prefix(lower));
   for (; it->valid(); it->next()) {
     if (it->key() == gone) continue;
     const FileId parent = keys::id_of(keys::after_id(it->key()));
     if (other.dir != nullptr && !other.in_bin && parent != dir) continue;
     STOA_TRY(node, volume.nodes.get(parent));
-    const bool recycled = in_bin(volume, node->home_now().ancestry);
+    const bool recycled = in_bin(volume, node->chains_now().ancestry);
     if (other.dir == nullptr || !recycled) other = {node, recycled};
     if (parent == dir && !recycled) break;
   }
@@ -31,7 +31,7 @@ Status drop_file(VolumeContext& volume, MetaTxn& txn, const NodeRef& node) {
   STOA_CHECK_OK(txn.delete_inode(node));
   // With what is promised to writes that are under way: nobody who counts files would find it any more.
   txn.end_charge(node, usage_of(node->record));
-  txn.set_home(node, {});
+  txn.set_chains(node, {});
   return {};
 }
 
@@ -44,15 +44,15 @@ Status drop_link(VolumeContext& volume, MetaTxn& txn, const NodeRef& node, FileI
   Inode next = record;
   --next.links;
   next.touch(txn.now());
-  Home carries = node->home();
-  if (record.home == dir) {
-    STOA_TRY(home, other_home(volume, node->id, dir, raw));
-    if (home.dir->id != dir) {
+  Chains carries = node->chains();
+  if (record.parent == dir) {
+    STOA_TRY(charged, other_parent(volume, node->id, dir, raw));
+    if (charged.dir->id != dir) {
       const Status moved =
-          txn.move_charge(node, {home.dir->account, node->charge_target().owner, node->id}, usage_of(record));
+          txn.move_charge(node, {charged.dir->account, node->charge_target().owner, node->id}, usage_of(record));
       if (moved) {
-        next.home = home.dir->id;
-        carries = home.dir->home();
+        next.parent = charged.dir->id;
+        carries = charged.dir->chains();
       } else if (moved.error().code != Errc::kQuota) {
         return moved;
       }
@@ -60,7 +60,7 @@ Status drop_link(VolumeContext& volume, MetaTxn& txn, const NodeRef& node, FileI
   }
   txn.put_inode(node, std::move(next));
   // After put_inode, which commits lazily reserved bytes where they were reserved.
-  txn.set_home(node, std::move(carries));
+  txn.set_chains(node, std::move(carries));
   return {};
 }
 

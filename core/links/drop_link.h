@@ -19,10 +19,10 @@ Status drop_file(VolumeContext& volume, MetaTxn& txn, const NodeRef& node);
 
 // Which directory may carry the file when its link (dir, raw) goes: that of another link, best one in `dir` itself,
 // where no charge moves, and rather one outside of recycle bins. kCorrupt: there is none.
-struct OtherHome {
+struct OtherParent {
   NodeRef dir;
   bool in_bin;
 };
-Result<OtherHome> other_home(VolumeContext& volume, FileId id, FileId dir, std::string_view raw);
+Result<OtherParent> other_parent(VolumeContext& volume, FileId id, FileId dir, std::string_view raw);
 
 }  // namespace stoa::core

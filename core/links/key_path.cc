@@ -45,7 +45,7 @@ Result<FileId> make_one(VolumeContext& volume, const OpContext& ctx, const NodeR
       wanted.set.gid = multipart->gid;
     }
     STOA_TRY(inode, make_inode(volume, ctx, txn, dir->record, wanted));
-    inode.flags |= kImpliedByKey;
+    inode.flags |= kImplicit;
     if (multipart) inode.charged_to = multipart->dir;
     const FileId id = inode.id;
     Inode dir_next = dir->record;
@@ -56,7 +56,7 @@ Result<FileId> make_one(VolumeContext& volume, const OpContext& ctx, const NodeR
   });
 }
 
-Status remove_implied(VolumeContext& volume, const OpContext& ctx, const NodeRef& parent, std::string_view raw) {
+Status remove_implicit(VolumeContext& volume, const OpContext& ctx, const NodeRef& parent, std::string_view raw) {
   STOA_TRY(entry, find_directory(volume, ctx, parent, raw));
   if (!entry.exists()) return fail(Errc::kNotFound);
   STOA_TRY(victim, node_of(volume, parent, raw, entry));
@@ -69,7 +69,7 @@ Status remove_implied(VolumeContext& volume, const OpContext& ctx, const NodeRef
     STOA_CHECK_OK(require_directory(*victim));
     STOA_TRY(again, find_form(volume, *parent, raw, true));
     if (again.id != entry.id) return fail(Errc::kNotFound);
-    if (!victim->record.has(kImpliedByKey) || victim->record.entries != 0) return fail(Errc::kNotEmpty);
+    if (!victim->record.has(kImplicit) || victim->record.entries != 0) return fail(Errc::kNotEmpty);
     MetaTxn txn(volume, ctx);
     Inode parent_next = parent->record;
     STOA_CHECK_OK(txn.remove_entry(parent, parent_next, raw, again));
@@ -143,7 +143,7 @@ void prune_directories(VolumeContext& volume, const OpContext& ctx, FileId root,
   for (std::size_t depth = parts.size(); depth > kept; --depth) {
     const auto parent = walk_directories(volume, ctx, root, parts.first(depth - 1));
     // A part that was never made (the quota was hit before) is no reason to leave those above it.
-    const Status removed = parent ? remove_implied(volume, ctx, *parent, parts[depth - 1]) : fail(parent.error());
+    const Status removed = parent ? remove_implicit(volume, ctx, *parent, parts[depth - 1]) : fail(parent.error());
     if (!removed && removed.error().code != Errc::kNotFound) return;
   }
 }

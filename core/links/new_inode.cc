@@ -107,7 +107,7 @@ Result<Inode> make_inode(VolumeContext& volume, const OpContext& ctx, const Meta
   inode.ctime = txn.now();
   inode.btime = set.btime.value_or(txn.now());
   inode.dos = with_dos(wanted.type == FileType::kRegular ? kDosArchive : DosAttributes{0}, set);
-  inode.home = parent.id;
+  inode.parent = parent.id;
   if (wanted.type == FileType::kDirectory) {
     // POSIX leaves it open; Linux and BSD let set-group-id run down the tree.
     if (inherit_group) inode.mode |= kSetGid;
@@ -120,7 +120,7 @@ Result<Inode> make_inode(VolumeContext& volume, const OpContext& ctx, const Meta
 
 Result<NodeRef> add_file(MetaTxn& txn, const NodeRef& dir, Inode& dir_next, std::string_view raw, Inode inode,
                          const AccountRef& charged) {
-  Home home = dir->home();
+  Chains chains = dir->chains();
   const AccountRef& above = charged != nullptr ? charged : dir->account;
   const UsageClass of = charged != nullptr ? UsageClass::kMultipart : UsageClass::kLive;
   const bool directory = inode.is_directory();
@@ -134,13 +134,13 @@ Result<NodeRef> add_file(MetaTxn& txn, const NodeRef& dir, Inode& dir_next, std:
   txn.note({.kind = ChangeKind::kCreate, .id = inode.id, .parent = dir->id, .name = raw});
   if (directory) {
     const auto kind = charged != nullptr ? Ancestry::Kind::kUpload : Ancestry::Kind::kPlain;
-    home = {std::make_shared<Account>(), std::make_shared<Ancestry>(inode.id, std::move(home.ancestry), kind)};
-    home.account->dir = inode.id;
-    home.account->parent = above;
-    home.account->child_class = of;
-    if (charged == nullptr) STOA_CHECK_OK(txn.give_child_limits(home.account, above));
+    chains = {std::make_shared<Account>(), std::make_shared<Ancestry>(inode.id, std::move(chains.ancestry), kind)};
+    chains.account->dir = inode.id;
+    chains.account->parent = above;
+    chains.account->child_class = of;
+    if (charged == nullptr) STOA_CHECK_OK(txn.give_child_limits(chains.account, above));
   }
-  return txn.new_inode(std::move(inode), std::move(home));
+  return txn.new_inode(std::move(inode), std::move(chains));
 }
 
 }  // namespace stoa::core

@@ -21,12 +21,12 @@ Status stage_orphan(MetaTxn& txn, const NodeRef& node) {
     moved = txn.move_charge(node, target, usage_of(node->record));
   }
   STOA_CHECK_OK(moved);
-  next.home = target.account->dir;
+  next.parent = target.account->dir;
   txn.records().mark_orphan(node->id);
   txn.put_inode(node, std::move(next));
   // After put_inode, which commits lazily reserved bytes where they were reserved.
   AncestryRef ancestry = find_above(node->ancestry, target.account->dir);
-  txn.set_home(node, {std::move(target.account), std::move(ancestry)});
+  txn.set_chains(node, {std::move(target.account), std::move(ancestry)});
   return {};
 }
 
@@ -45,7 +45,7 @@ Status delete_orphan(VolumeContext& volume, FileId file) {
   STOA_CHECK_OK(drop_content(volume, txn, node));
   STOA_CHECK_OK(txn.delete_inode(node, Visible::kNo));
   txn.end_charge(node, usage_of(node->record));  // as drop_file() does
-  txn.set_home(node, {});
+  txn.set_chains(node, {});
   txn.records().remove_orphan_mark(file);
   STOA_CHECK_OK(txn.commit());
   return {};

@@ -1,6 +1,6 @@
-#include "core/api/flow_table.h"
+#include "core/api/qos_table.h"
 #include "core/links/key_path.h"
-#include "core/namespace/find_flows.h"
+#include "core/namespace/find_qos_classes.h"
 #include "core/txn/operations.h"
 
 namespace stoa::core {
@@ -28,18 +28,19 @@ Result<AncestorsReply> ancestors(const VolumeView& volume, const OpContext& ctx,
   return AncestorsReply{directories_of(node->ancestry)};
 }
 
-Status find_flows(const VolumeView& volume, FileId file, const FlowTable& table, std::vector<qos::Flow*>& found) {
+Status find_qos_classes(const VolumeView& volume, FileId file, const QosTable& table,
+                        std::vector<qos::QosClass*>& found) {
   STOA_TRY(node, volume.nodes.get(file));
   node->prefetch();  // the request itself comes next
   // Both before the locks: what was found while either changed is not taken for what holds since.
-  const FlowMemo::Stamp stamp{.table = table.directories_version(), .moves = volume.nodes.moves()};
-  if (stamp.table == 0 || node->flows.recall(stamp, found)) return {};
+  const QosMemo::Stamp stamp{.table = table.directories_version(), .moves = volume.nodes.moves()};
+  if (stamp.table == 0 || node->qos_classes.recall(stamp, found)) return {};
   const std::shared_lock chain(volume.tree_lock);
   const std::shared_lock lock(node->lock);
   const std::size_t before = found.size();
   table.find_directories(directories_of(node->ancestry), found);
-  const std::span<qos::Flow* const> flows = std::span(found).subspan(before);
-  if (flows.size() <= FlowMemo::kFlowsMax) node->flows.remember(stamp, flows);
+  const std::span<qos::QosClass* const> qos_classes = std::span(found).subspan(before);
+  if (qos_classes.size() <= QosMemo::kQosClassesMax) node->qos_classes.remember(stamp, qos_classes);
   return {};
 }
 

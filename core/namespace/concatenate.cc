@@ -89,7 +89,7 @@ Result<PutKeyReply> concatenate(VolumeContext& volume, const OpContext& ctx, con
     if (attr.attr.type != FileType::kDirectory) return fail(Errc::kNotDirectory);
     STOA_TRY(parent, volume.nodes.get([&] {
       const std::shared_lock lock(node->lock);
-      return node->record.home;
+      return node->record.parent;
     }()));
     consumed_parent = parent;
     put.also_locked = {consumed, consumed_parent};

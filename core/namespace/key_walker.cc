@@ -45,17 +45,17 @@ Status KeyWalker::seek(std::string_view key) {
     STOA_TRY(allowed, may_list(record.id));
     if (!allowed) {
       it_->seek(keys::id_name(frames_.back().dir, stored) + '\0');
-      return settle_here();
+      return resolve_here();
     }
     frames_.push_back({record.id, frames_.back().prefix + std::string(stored), std::string(stored)});
     rest.remove_prefix(slash + 1);
   }
   it_->seek(keys::id_name(frames_.back().dir, rest));
-  return settle_here();
+  return resolve_here();
 }
 
 // Makes the entry under the iterator the current one; at the end of a directory goes on in the one above.
-Status KeyWalker::settle_here() {
+Status KeyWalker::resolve_here() {
   for (;;) {
     STOA_CHECK_OK(it_->status());
     if (it_->valid() && keys::id_of(it_->key()) == frames_.back().dir) {
@@ -78,7 +78,7 @@ Status KeyWalker::settle_here() {
 
 Status KeyWalker::step_over() {
   it_->next();
-  return settle_here();
+  return resolve_here();
 }
 
 Status KeyWalker::enter() {
@@ -87,7 +87,7 @@ Status KeyWalker::enter() {
   std::string stored(keys::after_id(it_->key()));
   frames_.push_back({entry_.id, key_, std::move(stored)});
   it_->seek(keys::id_key(entry_.id));
-  return settle_here();
+  return resolve_here();
 }
 
 Result<bool> KeyWalker::is_empty() {

@@ -36,7 +36,7 @@ class KeyWalker {
     std::string prefix;       // of all keys in it
     std::string stored_name;  // of this directory in the frame below; empty for the root
   };
-  Status settle_here();
+  Status resolve_here();
   Result<bool> may_list(FileId dir);
 
   const VolumeView& volume_;

@@ -19,7 +19,7 @@ Result<LookupReply> lookup(const VolumeView& volume, const OpContext& ctx, const
       return LookupReply{parent_attr, parent_attr};
     }
     if (req.name == "..") {
-      found = parent->record.home;
+      found = parent->record.parent;
     } else {
       STOA_TRY(known,
                req.ignore_case ? find_ignoring_case(volume, *parent, req.name) : find_posix(volume, *parent, req.name));
@@ -43,7 +43,7 @@ Result<LookupReply> lookup(const VolumeView& volume, const OpContext& ctx, const
   if ((*child)->deleted) return fail(Errc::kNotFound);
   LookupReply reply{(*child)->record.attributes(), parent_attr};
   if (req.ignore_case && entry.raw != req.name) {
-    std::string name = posix_name_of(entry.raw, entry.record.shadowed());
+    std::string name = posix_name_of(entry.raw, entry.record.hidden_by_directory());
     if (name != req.name) reply.name = std::move(name);
   }
   return reply;

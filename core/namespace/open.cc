@@ -36,7 +36,7 @@ Status may_delete(VolumeContext& volume, const OpContext& ctx, FileId parent, co
 
 Status may_use(VolumeContext& volume, const OpContext& ctx, const OpenRequest& req, const NodeRef& node) {
   const bool recycled = is_recycled(volume, node);
-  FileId home = kNoFile;
+  FileId parent = kNoFile;
   {
     STOA_TRY(lock, share_by(node->lock, ctx.deadline));
     STOA_CHECK_OK(require_live(*node));
@@ -48,10 +48,10 @@ Status may_use(VolumeContext& volume, const OpContext& ctx, const OpenRequest& r
     const std::uint32_t bits = access_bits(ctx, node->record);
     if ((req.access & kShareRead) != 0 && (bits & (kAccessRead | kAccessExecute)) == 0) return fail(Errc::kAccess);
     if (writes && (bits & (kAccessModify | kAccessExtend)) == 0) return fail(Errc::kAccess);
-    home = node->record.home;
+    parent = node->record.parent;
   }
   if ((req.access & kShareDelete) == 0) return {};
-  return may_delete(volume, ctx, req.parent != kNoFile ? req.parent : home, node);
+  return may_delete(volume, ctx, req.parent != kNoFile ? req.parent : parent, node);
 }
 
 // To cut it is to write, whatever access this open asks for.

@@ -8,7 +8,7 @@
 #include "core/kv/keys.h"
 #include "core/txn/meta_txn.h"
 #include "core/txn/operations.h"
-#include "qos/pace.h"
+#include "qos/background_throttle.h"
 
 namespace stoa::core {
 namespace {
@@ -20,13 +20,13 @@ constexpr std::size_t kStepsMax = 64;          // of one piece
 constexpr std::size_t kDirectoriesMax = 1000;  // that one walk is for
 
 FileId charged_in(const Inode& record) {
-  return record.charged_to != kNoFile ? record.charged_to : record.home;
+  return record.charged_to != kNoFile ? record.charged_to : record.parent;
 }
 
 // What a file counts for, and for whom; `promised` and `pending`: see growth.h and Node.
 Status note_file(VolumeContext& volume, const Inode& record, const Usage& promised, const Usage& pending,
                  CountStep& reserved, CountStep& committed) {
-  if (record.home == kNoFile || record.has(kIsBin)) return {};
+  if (record.parent == kNoFile || record.has(kIsBin)) return {};
   STOA_TRY(account, volume.nodes.account_of(charged_in(record)));
   const bool user_bin = record.is_directory() && account->child_class == UsageClass::kRecycled;
   if (user_bin) return {};  // counts as nothing, as bins do
@@ -50,7 +50,7 @@ Result<FileId> look_ahead(VolumeContext& volume, OwnerWalk& walk, std::size_t fi
     const FileId id = keys::id_of(it->key());
     if (files++ == files_max) return id;
     STOA_TRY(record, Inode::decode(id, it->value()));
-    if (record.home == kNoFile) continue;
+    if (record.parent == kNoFile) continue;
     const auto account = volume.nodes.account_of(charged_in(record));
     // It may have moved since, and that directory be gone.
     if (!account && account.error().code != Errc::kStale) return fail(account.error());
@@ -140,10 +140,10 @@ Result<bool> count_more_owners(VolumeContext& volume, std::size_t files_max) {
   OwnerCount& count = volume.owner_count;
   const std::lock_guard lock(count.mutex);
   if (count.walk == nullptr) {
-    if (!count.wish.take()) return true;
+    if (!count.request.take()) return true;
     auto begun = begin_walk(volume);
     if (begun && *begun == nullptr) return true;
-    count.wish.make();  // others may wait for the end of this one
+    count.request.make();  // others may wait for the end of this one
     if (!begun) return fail(begun.error());
     count.walk = std::move(*begun);
   }
@@ -158,11 +158,11 @@ Result<bool> count_more_owners(VolumeContext& volume, std::size_t files_max) {
   return false;
 }
 
-Status count_all_owners(VolumeContext& volume, qos::BackgroundThrottle& pace) {
-  while (!pace.stopped()) {
+Status count_all_owners(VolumeContext& volume, qos::BackgroundThrottle& throttle) {
+  while (!throttle.stopped()) {
     STOA_TRY(done, count_more_owners(volume, kPieceFiles));
     if (done) break;
-    pace.spent(qos::Price{}.add(qos::Resource::kMetadataOps, kPieceFiles));
+    throttle.spent(qos::Price{}.add(qos::Resource::kMetadataOps, kPieceFiles));
   }
   return {};
 }

@@ -18,7 +18,7 @@ namespace stoa::core {
 
 // Looks at up to `files_max` more files. True: no directory waits any more.
 Result<bool> count_more_owners(VolumeContext& volume, std::size_t files_max);
-// Until no directory waits any more, or `pace` is stopped.
-Status count_all_owners(VolumeContext& volume, qos::BackgroundThrottle& pace);
+// Until no directory waits any more, or `throttle` is stopped.
+Status count_all_owners(VolumeContext& volume, qos::BackgroundThrottle& throttle);
 
 }  // namespace stoa::core

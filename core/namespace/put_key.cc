@@ -7,7 +7,7 @@ namespace stoa::core {
 Result<PutKeyReply> put_key(VolumeContext& volume, const OpContext& ctx, const PutKeyRequest& req) {
   StagedContent content;
   if (req.upload) {
-    STOA_TRY(sealed, upload_seal(volume, *req.upload));
+    STOA_TRY(sealed, upload_finish(volume, *req.upload));
     content = std::move(sealed);
   } else {
     STOA_TRY(staged, content_of_bytes(volume, req.bytes));

@@ -68,7 +68,7 @@ Result<CommitTicket> commit_change(VolumeContext& volume, const OpContext& ctx, 
                                    AccountChange change) {
   MetaTxn txn(volume, ctx);
   txn.change_account(std::move(change));
-  if (node->record.has(kImpliedByKey)) {
+  if (node->record.has(kImplicit)) {
     Inode next = node->record;
     next.keep();
     txn.put_inode(node, std::move(next), Visible::kNo);
@@ -181,9 +181,9 @@ Status count_owners(VolumeContext& volume, const OpContext& ctx, const CountOwne
                                                     : OwnersCounted::kBeingCounted;
     STOA_TRY(committed, commit_change(volume, ctx, node, {.account = node->account, .owners = to}));
     ticket = committed;
-    if (to == OwnersCounted::kBeingCounted) volume.owner_count.wish.make();
+    if (to == OwnersCounted::kBeingCounted) volume.owner_count.request.make();
   }
-  if (volume.owner_count.on_wish) volume.owner_count.on_wish();
+  if (volume.owner_count.on_request) volume.owner_count.on_request();
   return sync_or_defer(volume, ctx, ticket);
 }
 
@@ -250,7 +250,7 @@ Result<ListQuotasReply> list_quotas(const VolumeView& volume, const OpContext& c
     const FileId dir = keys::id_of(it->key().substr(prefix.size()));
     const auto node = volume.nodes.get(dir);
     if (!node) continue;  // removed since the walk began
-    const AccountRef account = (*node)->home_now().account;
+    const AccountRef account = (*node)->chains_now().account;
     const UsageRecord record = volume.ledger.read(account);
     const auto path = path_of(volume, ctx, {.id = dir});
     if (!path) continue;

@@ -59,7 +59,7 @@ class Page {
     }
     if (req_.cookie >= node->record.next_cookie && req_.cookie != kBinCookie) return fail(Errc::kBadCookie);
     reply_.dir = node->record.attributes();
-    parent_ = req_.dir == req_.root || node->record.home == kNoFile ? req_.dir : node->record.home;
+    parent_ = req_.dir == req_.root || node->record.parent == kNoFile ? req_.dir : node->record.parent;
     return {};
   }
 
@@ -81,7 +81,7 @@ class Page {
       DirectoryEntry shown{entry.id,
                            entry.type,
                            keys::read_be64(keys::after_id(it->key())),
-                           posix_name_of(entry.name, (entry.flags & kShadowed) != 0),
+                           posix_name_of(entry.name, (entry.flags & kHiddenByDirectory) != 0),
                            {}};
       if (!room(shown.name.size())) return false;
       // A listing that shows sizes and times looks at each file: leases of those who write are recalled together.

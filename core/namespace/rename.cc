@@ -74,15 +74,15 @@ Result<ResolvedRename> resolve(VolumeContext& volume, const OpContext& ctx, cons
 Status stage_usage(MetaTxn& txn, const ResolvedRename& p, Inode& next) {
   if (p.from_dir == p.to_dir) return {};
   if (next.is_directory()) {
-    next.home = p.to_dir->id;
+    next.parent = p.to_dir->id;
     STOA_CHECK_OK(txn.move_directory(p.moved, p.to_dir, usage_of(next)));
     return txn.give_child_limits(p.moved->account, p.to_dir->account);
   }
   // Only the link that carries the file's usage takes it along.
-  if (next.home != p.from_dir->id) return {};
+  if (next.parent != p.from_dir->id) return {};
   STOA_CHECK_OK(
       txn.move_charge(p.moved, {p.to_dir->account, p.moved->charge_target().owner, p.moved->id}, usage_of(next)));
-  next.home = p.to_dir->id;
+  next.parent = p.to_dir->id;
   return {};
 }
 
@@ -117,9 +117,9 @@ Result<std::optional<RenameReply>> rename_locked(VolumeContext& volume, const Op
   STOA_CHECK_OK(txn.remove_entry(p.from_dir, from_next, p.from.raw, p.from.record));
   const std::uint64_t cookie = p.replaced != nullptr ? p.to.record.cookie : 0;
   STOA_CHECK_OK(txn.insert_entry(p.to_dir, to_next, p.to.raw, p.moved->id, next.type, cookie));
-  const bool recharged = !next.is_directory() && next.home != p.moved->record.home;
+  const bool recharged = !next.is_directory() && next.parent != p.moved->record.parent;
   txn.put_inode(p.moved, std::move(next));
-  if (recharged) txn.set_home(p.moved, p.to_dir->home());
+  if (recharged) txn.set_chains(p.moved, p.to_dir->chains());
   reply.from = from_next.attributes();
   reply.to = to_next.attributes();
   txn.put_inode(p.from_dir, from_next);
@@ -184,7 +184,7 @@ Result<RenameReply> rename(VolumeContext& volume, const OpContext& ctx, const Re
       }
       STOA_TRY(tree_lock, lock_by(volume.tree_lock, ctx.deadline));
       if (!moves) return attempt();
-      if (lies_in(p.to_dir->home_now().ancestry, p.moved->id))
+      if (lies_in(p.to_dir->chains_now().ancestry, p.moved->id))
         return fail(Errc::kInvalid, "a directory cannot move below itself");
       return attempt();
     }();

@@ -125,16 +125,16 @@ Status apply(const OpContext& ctx, Inode& next, const SetAttributes& set, const 
 // file has its first name. Null: there is none, or nothing for it to say. Asked for before the file is locked: nodes
 // are locked in order of id only.
 Result<AclRef> ruling_acl(VolumeContext& volume, const NodeRef& node) {
-  FileId home = kNoFile;
+  FileId parent = kNoFile;
   {
     const std::shared_lock lock(node->lock);
     const Inode& record = node->record;
     if (record.acl == nullptr && !awaits_mode(record)) return AclRef();
     if (record.is_directory()) return record.acl;
-    home = record.home;
+    parent = record.parent;
   }
-  if (home == kNoFile) return AclRef();
-  const auto dir = volume.nodes.get(home);
+  if (parent == kNoFile) return AclRef();
+  const auto dir = volume.nodes.get(parent);
   if (!dir && dir.error().code == Errc::kStale) return AclRef();  // gone, and the file is still charged there
   if (!dir) return fail(dir.error());
   const std::shared_lock lock((*dir)->lock);

@@ -23,7 +23,7 @@ OpContext own_context() {
   return ctx;
 }
 
-Result<Inode> make_directory(VolumeContext& volume, const MetaTxn& txn, FileId home) {
+Result<Inode> make_directory(VolumeContext& volume, const MetaTxn& txn, FileId parent) {
   Inode inode;
   STOA_TRY(id, volume.next_id());
   inode.id = id;
@@ -31,7 +31,7 @@ Result<Inode> make_directory(VolumeContext& volume, const MetaTxn& txn, FileId h
   inode.type = FileType::kDirectory;
   inode.links = 2;
   inode.atime = inode.mtime = inode.ctime = inode.btime = txn.now();
-  inode.home = home;
+  inode.parent = parent;
   return inode;
 }
 
@@ -51,12 +51,12 @@ Status make_bin(VolumeContext& volume, FileId recycle_root, bool counted) {
     Inode next = dir->record;
     next.flags |= kHasBin;
     txn.records().put_bin(recycle_root, {bin.id});
-    Home home{std::make_shared<Account>(), std::make_shared<Ancestry>(bin.id, dir->ancestry, Ancestry::Kind::kBin)};
-    home.account->dir = bin.id;
-    home.account->parent = counted ? dir->account : root->account;
-    home.account->child_class = UsageClass::kRecycled;
-    note_levels(home.account->parent, 1);
-    txn.new_inode(std::move(bin), std::move(home));
+    Chains chains{std::make_shared<Account>(), std::make_shared<Ancestry>(bin.id, dir->ancestry, Ancestry::Kind::kBin)};
+    chains.account->dir = bin.id;
+    chains.account->parent = counted ? dir->account : root->account;
+    chains.account->child_class = UsageClass::kRecycled;
+    note_levels(chains.account->parent, 1);
+    txn.new_inode(std::move(bin), std::move(chains));
     txn.put_inode(dir, std::move(next), Visible::kNo);
     STOA_CHECK_OK(txn.commit());
     return true;
@@ -82,8 +82,8 @@ Status make_user_bin(VolumeContext& volume, const OpContext& caller, const NodeR
                             FileType::kDirectory);  // nobody else puts anything in a bin
     txn.put_inode(bin, std::move(bin_next));
     note_levels(bin->account, 1);
-    Home home = new_home(user_bin.id, bin->home());
-    txn.new_inode(std::move(user_bin), std::move(home));
+    Chains chains = new_chains(user_bin.id, bin->chains());
+    txn.new_inode(std::move(user_bin), std::move(chains));
     STOA_CHECK_OK(txn.commit());
     return true;
   });
@@ -175,7 +175,7 @@ Result<Recycled> recycle_directory(VolumeContext& volume, const OpContext& ctx, 
     STOA_CHECK_OK(moved);
   }
   Inode next = victim->record;
-  next.home = user_bin.node->id;
+  next.parent = user_bin.node->id;
   next.touch(txn.now());
   STOA_CHECK_OK(stage_item(volume, ctx, txn, user_bin, next, name));
   txn.put_inode(victim, std::move(next));
@@ -232,7 +232,7 @@ Result<std::vector<Bin>> bins_below(const VolumeView& volume, FileId dir) {
     }
     if (!recycle_root || !node) continue;
     const std::shared_lock chain(volume.tree_lock);
-    if (lies_in((*recycle_root)->home_now().ancestry, dir)) bins.push_back({*recycle_root, *node});
+    if (lies_in((*recycle_root)->chains_now().ancestry, dir)) bins.push_back({*recycle_root, *node});
   }
   STOA_CHECK_OK(it->status());
   return bins;
@@ -262,7 +262,7 @@ Result<UserBin> prepare_user_bin(VolumeContext& volume, const OpContext& ctx, co
   if (snapshot->recycle() == nullptr) return UserBin{};
   const RecycleDecision kept = [&] {
     const std::shared_lock chain(volume.tree_lock);
-    return find_policy(*snapshot->recycle(), dir->home_now().ancestry);
+    return find_policy(*snapshot->recycle(), dir->chains_now().ancestry);
   }();
   if (kept.policy == nullptr || !kept.policy->enabled) return UserBin{};
   if (UserBin known = known_user_bin(volume, kept.recycle_root, ctx.cred.uid)) return known;
@@ -313,20 +313,20 @@ Status recycle_link(VolumeContext& volume, const OpContext& ctx, MetaTxn& txn, c
                     const NodeRef& node, const DeletedName& name) {
   Inode next = node->record;
   next.touch(txn.now());
-  OtherHome home{user_bin.node, true};
+  OtherParent charged{user_bin.node, true};
   if (next.links > 1) {
-    STOA_TRY(other, other_home(volume, node->id, name.dir, name.raw));
-    if (!other.in_bin) home = other;
+    STOA_TRY(other, other_parent(volume, node->id, name.dir, name.raw));
+    if (!other.in_bin) charged = other;
   }
-  Home carries = node->home();
+  Chains carries = node->chains();
   // It stays charged where it is as long as that is the directory of a live name; or when there is no room
   // (drop_link.h).
-  if (home.in_bin || next.home == name.dir) {
+  if (charged.in_bin || next.parent == name.dir) {
     const Status moved =
-        txn.move_charge(node, {home.dir->account, node->charge_target().owner, node->id}, usage_of(node->record));
+        txn.move_charge(node, {charged.dir->account, node->charge_target().owner, node->id}, usage_of(node->record));
     if (moved) {
-      next.home = home.dir->id;
-      carries = home.dir->home();
+      next.parent = charged.dir->id;
+      carries = charged.dir->chains();
     } else if (moved.error().code != Errc::kQuota) {
       return moved;
     }
@@ -334,7 +334,7 @@ Status recycle_link(VolumeContext& volume, const OpContext& ctx, MetaTxn& txn, c
   STOA_CHECK_OK(stage_item(volume, ctx, txn, user_bin, next, name));
   txn.put_inode(node, std::move(next));
   // After put_inode, which commits lazily reserved bytes where they were reserved.
-  txn.set_home(node, std::move(carries));
+  txn.set_chains(node, std::move(carries));
   return {};
 }
 
@@ -355,7 +355,7 @@ Status recycle_content(VolumeContext& volume, const OpContext& ctx, MetaTxn& txn
   STOA_TRY(id, volume.next_id());
   old.id = id;
   old.links = 1;
-  old.home = user_bin.node->id;
+  old.parent = user_bin.node->id;
   old.touch(txn.now());
   const ChargeTarget target{user_bin.node->account, {old.uid, old.gid}, old.id};
   STOA_CHECK_OK(txn.reserve(target, usage_of(old)));
@@ -366,7 +366,7 @@ Status recycle_content(VolumeContext& volume, const OpContext& ctx, MetaTxn& txn
   for (const Extent& extent : old.layout.extents) txn.reference(extent.blob, +1);
   std::string present;
   STOA_TRY(being_written, volume.kv.get(Family::kState, keys::open_key(node->id), &present));
-  if (being_written) txn.records().mark_open(old.id);
+  if (being_written) txn.records().mark_dirty(old.id);
   if (old.has(kHasXattrs)) {
     const std::string prefix = keys::id_key(node->id);
     const auto it = volume.kv.scan(Family::kXattr, prefix, keys::behind_prefix(prefix));
@@ -377,8 +377,8 @@ Status recycle_content(VolumeContext& volume, const OpContext& ctx, MetaTxn& txn
     STOA_CHECK_OK(it->status());
   }
   STOA_CHECK_OK(stage_item(volume, ctx, txn, user_bin, old, name));
-  const NodeRef made = txn.new_inode(std::move(old), user_bin.node->home());
-  made->marked_open = being_written;
+  const NodeRef made = txn.new_inode(std::move(old), user_bin.node->chains());
+  made->marked_dirty = being_written;
   return {};
 }
 

@@ -15,7 +15,7 @@ Result<std::vector<Bin>> bins_above(const VolumeView& volume, FileId dir) {
   std::vector<FileId> above;
   {
     const std::shared_lock chain(volume.tree_lock);
-    above = directories_of(node->home_now().ancestry);
+    above = directories_of(node->chains_now().ancestry);
   }
   above.pop_back();  // itself
   std::vector<Bin> bins;
@@ -40,7 +40,7 @@ Result<bool> was_below(const VolumeView& volume, const ItemRecord& item, FileId 
   if (!node && node.error().code == Errc::kStale) return false;
   STOA_CHECK_OK(node);
   const std::shared_lock chain(volume.tree_lock);
-  return lies_in((*node)->home_now().ancestry, dir);
+  return lies_in((*node)->chains_now().ancestry, dir);
 }
 
 }  // namespace

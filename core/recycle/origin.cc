@@ -81,7 +81,7 @@ Result<std::optional<Origin>> origin_of(const VolumeView& volume, ItemRecord ite
     origin.dir = item.parent;
     origin.key = item.raw + "/" + origin.key;
   }
-  return fail(Errc::kCorrupt, "the directories form a circle");
+  return fail(Errc::kCorrupt, "the directories form a cycle");
 }
 
 }  // namespace stoa::core

@@ -257,7 +257,7 @@ Status discard_empty_bin(VolumeContext& volume, const NodeRef& recycle_root) {
   return {};
 }
 
-Status age_bins(VolumeContext& volume, Timestamp now, qos::BackgroundThrottle* pace) {
+Status age_bins(VolumeContext& volume, Timestamp now, qos::BackgroundThrottle* throttle) {
   if (!volume.recycle.any.load(std::memory_order_acquire)) return {};
   STOA_TRY(bins, bins_below(volume, kRootId));
   STOA_TRY(end, volume.next_id());
@@ -268,7 +268,7 @@ Status age_bins(VolumeContext& volume, Timestamp now, qos::BackgroundThrottle* p
   const auto snapshot = volume.recycle.registry->snapshot();
   std::size_t left = kPurgedAtOnce;
   for (const Bin& bin : bins) {
-    if (pace != nullptr && pace->stopped()) break;
+    if (throttle != nullptr && throttle->stopped()) break;
     const std::size_t before = left;
     // What a policy left behind that is gone ages by the rules that it would have without one.
     RecyclePolicy policy{.enabled = false};
@@ -278,13 +278,14 @@ Status age_bins(VolumeContext& volume, Timestamp now, qos::BackgroundThrottle* p
       const std::shared_lock lock(bin.node->lock);
       counted = !bin.node->record.has(kExcluded);
       const RecycleDecision kept = snapshot->recycle() != nullptr
-                                       ? find_policy(*snapshot->recycle(), bin.recycle_root->home_now().ancestry)
+                                       ? find_policy(*snapshot->recycle(), bin.recycle_root->chains_now().ancestry)
                                        : RecycleDecision{};
       if (kept.policy != nullptr) policy = *kept.policy;
     }
     if (policy.enabled && policy.counted != counted) STOA_CHECK_OK(recount(volume, bin, policy.counted));
     STOA_CHECK_OK(age_bin(volume, bin, policy, now, static_cast<std::uint64_t>(end), left));
-    if (pace != nullptr && left < before) pace->spent(qos::Price{}.add(qos::Resource::kMetadataOps, before - left));
+    if (throttle != nullptr && left < before)
+      throttle->spent(qos::Price{}.add(qos::Resource::kMetadataOps, before - left));
     if (!policy.enabled && is_zero(volume.ledger.read(bin.node->account).usage))
       STOA_CHECK_OK(discard_empty_bin(volume, bin.recycle_root));
   }

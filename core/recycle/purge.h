@@ -4,15 +4,15 @@
 #include "base/clock.h"
 #include "core/api/recycle.h"
 #include "core/txn/volume_context.h"
-#include "qos/pace.h"
+#include "qos/background_throttle.h"
 
 namespace stoa::core {
 
 // Background work, one bounded step: what is older at `now` than its policy says goes, the oldest first, and what is
 // over the cap of its bin. Bins come to be counted as their policies say, where there is room; those that no policy
-// fills any more go when they are empty. Behind each bin it waits as `pace` says (null: not at all), and ends when that
-// is stopped.
-Status age_bins(VolumeContext& volume, Timestamp now, qos::BackgroundThrottle* pace = nullptr);
+// fills any more go when they are empty. Behind each bin it waits as `throttle` says (null: not at all), and ends when
+// that is stopped.
+Status age_bins(VolumeContext& volume, Timestamp now, qos::BackgroundThrottle* throttle = nullptr);
 
 // A bin with nothing in it goes, so that its directory can go, too. No lock is held. Does nothing when there is none,
 // or something is in it.

@@ -38,7 +38,7 @@ Result<bool> is_asked_for(VolumeContext& volume, const RestoreRequest& req, cons
 // Needs the tree lock.
 Status require_place(const RestoreRequest& req, Node& dir) {
   if (req.owned == kNoFile) return {};
-  if (lies_in(dir.home_now().ancestry, req.owned)) return {};
+  if (lies_in(dir.chains_now().ancestry, req.owned)) return {};
   return fail(Errc::kAccess, "the place is not below the directory that is owned: restore it to one that is");
 }
 
@@ -97,11 +97,11 @@ class Restore {
   Result<std::optional<RestoreReply>> move(const NodeRef& user_bin, const EntryRecord& entry, const NodeRef& dir,
                                            const std::string& raw, const NodeRef& node, CommitTicket& ticket) {
     STOA_TRY(same_directory, find_form(volume_, *dir, raw, true));
-    const bool shadowed = !node->record.is_directory() && same_directory.exists();
+    const bool hidden_by_directory = !node->record.is_directory() && same_directory.exists();
     MetaTxn txn(volume_, ctx_);
     RestoreReply reply{node->id,
                        dir->id,
-                       posix_name_of(raw, shadowed),
+                       posix_name_of(raw, hidden_by_directory),
                        {node->id, user_bin->record.before(), {}, dir->record.before(), {}}};
     Inode user_bin_next = user_bin->record, dir_next = dir->record, next = node->record;
     bool recharged = false;
@@ -109,17 +109,17 @@ class Restore {
     if (next.is_directory()) {
       STOA_CHECK_OK(txn.move_directory(node, dir, usage_of(next)));
       STOA_CHECK_OK(txn.give_child_limits(node->account, dir->account));
-      next.home = dir->id;
+      next.parent = dir->id;
     } else if (in_bin(volume_, node->ancestry)) {  // else another name carries it
       STOA_CHECK_OK(txn.move_charge(node, {dir->account, node->charge_target().owner, node->id}, usage_of(next)));
-      next.home = dir->id;
+      next.parent = dir->id;
       recharged = true;
     }
     STOA_CHECK_OK(txn.remove_entry(user_bin, user_bin_next, item_.name, entry));
     STOA_CHECK_OK(txn.insert_entry(dir, dir_next, raw, node->id, next.type));
     txn.records().remove_item(req_.item.bin, req_.item.serial);
     txn.put_inode(node, std::move(next));
-    if (recharged) txn.set_home(node, dir->home());
+    if (recharged) txn.set_chains(node, dir->chains());
     reply.moved.from = user_bin_next.attributes();
     reply.moved.to = dir_next.attributes();
     txn.put_inode(user_bin, std::move(user_bin_next));
@@ -221,12 +221,12 @@ Result<RestoreRight> restore_right(VolumeContext& volume, FileId bin) {
   STOA_TRY(bin_node, volume.nodes.get(bin));
   STOA_TRY(recycle_root, volume.nodes.get([&] {
     const std::shared_lock lock(bin_node->lock);
-    return bin_node->record.home;
+    return bin_node->record.parent;
   }()));
   const auto snapshot = volume.recycle.registry->snapshot();
   if (snapshot->recycle() == nullptr) return RestoreRight::kOwner;
   const std::shared_lock chain(volume.tree_lock);
-  const RecycleDecision kept = find_policy(*snapshot->recycle(), recycle_root->home_now().ancestry);
+  const RecycleDecision kept = find_policy(*snapshot->recycle(), recycle_root->chains_now().ancestry);
   return kept.policy != nullptr ? kept.policy->restore : RestoreRight::kOwner;
 }
 

@@ -131,31 +131,31 @@ Status check_user(const User& user) {
   return {};
 }
 
-Status check_flow(const FlowRule& rule) {
-  const FlowTarget& target = rule.target;
+Status check_qos_class(const QosRule& rule) {
+  const QosTarget& target = rule.target;
   const bool about_nothing =
-      target.kind < FlowKind::kProtocol || target.kind > FlowKind::kBackground || target.network.prefix_bits > 128 ||
-      (target.kind == FlowKind::kProtocol && target.id > static_cast<std::uint64_t>(Protocol::kNative)) ||
-      (target.kind == FlowKind::kBackground && target.id != 0) ||
-      (target.kind == FlowKind::kClients ? target.id != 0 : target.network != Network{});
+      target.kind < QosKind::kProtocol || target.kind > QosKind::kBackground || target.network.prefix_bits > 128 ||
+      (target.kind == QosKind::kProtocol && target.id > static_cast<std::uint64_t>(Protocol::kNative)) ||
+      (target.kind == QosKind::kBackground && target.id != 0) ||
+      (target.kind == QosKind::kClients ? target.id != 0 : target.network != Network{});
   if (about_nothing)
     return fail(Errc::kInvalid,
-                "a flow is about a directory, user, group, client network, protocol, export or background work");
+                "a QoS class is about a directory, user, group, client network, protocol, export or background work");
   const auto wrong = [](const std::optional<std::uint64_t>& rate) {
-    return rate && (*rate == 0 || *rate > kFlowRateMax);
+    return rate && (*rate == 0 || *rate > kQosRateMax);
   };
-  if (std::ranges::any_of(rule.limits.ceiling, wrong) || std::ranges::any_of(rule.limits.guarantee, wrong)) {
-    return fail(Errc::kInvalid, "ceilings and guarantees are from 1 to 2^50 a second");
+  if (std::ranges::any_of(rule.limits.limit, wrong) || std::ranges::any_of(rule.limits.guarantee, wrong)) {
+    return fail(Errc::kInvalid, "limits and guarantees are from 1 to 2^50 a second");
   }
   for (std::size_t i = 0; i < qos::kResources; ++i) {
-    const auto& most = rule.limits.ceiling[i];
+    const auto& most = rule.limits.limit[i];
     const auto& least = rule.limits.guarantee[i];
     if (most && least && *least > *most)
-      return fail(Errc::kInvalid, "a guarantee must not be more than the ceiling of the same flow");
+      return fail(Errc::kInvalid, "a guarantee must not be more than the limit of the same QoS class");
   }
-  if (rule.limits.burst < qos::kBurstMin || rule.limits.burst > kFlowBurstMax)
+  if (rule.limits.burst < qos::kBurstMin || rule.limits.burst > kQosBurstMax)
     return fail(Errc::kInvalid, "a burst is from 10 ms to 1 h");
-  if (rule.limits.weight == 0 || rule.limits.weight > kFlowWeightMax)
+  if (rule.limits.weight == 0 || rule.limits.weight > kQosWeightMax)
     return fail(Errc::kInvalid, "a weight is from 1 to 10000");
   return {};
 }

@@ -14,12 +14,12 @@ namespace stoa::core {
 inline constexpr std::size_t kExportsMax = 10'000;
 inline constexpr std::size_t kUsersMax = 100'000;
 inline constexpr std::size_t kGroupsMax = 100'000;
-inline constexpr std::size_t kFlowsMax = 100'000;
+inline constexpr std::size_t kQosClassesMax = 100'000;
 inline constexpr std::size_t kTokensMax = 1000;
 inline constexpr std::size_t kAuditPoliciesMax = 10'000;
-inline constexpr std::uint64_t kFlowRateMax = std::uint64_t{1} << 50;  // of anything a second
-inline constexpr std::chrono::hours kFlowBurstMax{1};
-inline constexpr std::uint32_t kFlowWeightMax = 10'000;
+inline constexpr std::uint64_t kQosRateMax = std::uint64_t{1} << 50;  // of anything a second
+inline constexpr std::chrono::hours kQosBurstMax{1};
+inline constexpr std::uint32_t kQosWeightMax = 10'000;
 inline constexpr std::size_t kRecyclePoliciesMax = 100'000;
 inline constexpr std::uint32_t kRecycleDaysMax = 36'500;
 inline constexpr std::size_t kUserNameBytesMax = 64;  // and of groups and tokens
@@ -33,7 +33,7 @@ Status check_bucket_name(std::string_view name);
 Status check_export(const Export& wanted);
 Status check_user(const User& user);
 Status check_group(const Group& group);
-Status check_flow(const FlowRule& rule);
+Status check_qos_class(const QosRule& rule);
 Status check_recycle(const RecyclePolicy& policy);
 Status check_token(const Token& token);
 

@@ -15,7 +15,7 @@ constexpr std::uint8_t kVersion = 1;
 enum ExportFlags : std::uint8_t { kFlagNfs = 1, kFlagS3 = 2, kFlagReadOnly = 4 };
 
 Result<Opened> open_body(std::string_view value, std::string_view what) {
-  const Opened opened = unseal(value, kVersion);
+  const Opened opened = decode_record(value, kVersion);
   if (opened.version != 0) return opened;
   const bool newer = value.size() >= 2 && static_cast<std::uint8_t>(value[1]) > kVersion;
   return fail(newer ? Errc::kNotSupported : Errc::kCorrupt,
@@ -46,12 +46,12 @@ std::string token_use_key(std::string_view name) {
   return std::string(keys::kTokenUsePrefix).append(name);
 }
 
-std::string flow_key(const FlowTarget& target) {
+std::string qos_key(const QosTarget& target) {
   char text[40];
   int used = std::snprintf(text, sizeof text, "%u/", static_cast<unsigned>(target.kind));
-  std::string key(keys::kFlowPrefix);
+  std::string key(keys::kQosPrefix);
   key.append(text, static_cast<std::size_t>(used));
-  if (target.kind != FlowKind::kClients) {
+  if (target.kind != QosKind::kClients) {
     used = std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(target.id));
     return key.append(text, static_cast<std::size_t>(used));
   }
@@ -82,7 +82,7 @@ std::string encode_export(const Export& record) {
   }
   out.put_varint(record.security.size());
   for (const SecurityFlavor flavor : record.security) out.put(flavor);
-  return seal(kVersion, kVersion, out.bytes());
+  return encode_record(kVersion, kVersion, out.bytes());
 }
 
 Result<Export> decode_export(std::string_view value) {
@@ -131,7 +131,7 @@ std::string encode_user(const User& record) {
     out.put_string(key.access_key).put_string(key.secret_key).put(static_cast<std::uint8_t>(key.enabled));
   }
   out.put_string(record.principal).put_string(record.sid);
-  return seal(kVersion, kVersion, out.bytes());
+  return encode_record(kVersion, kVersion, out.bytes());
 }
 
 Result<User> decode_user(std::string_view value) {
@@ -160,7 +160,7 @@ Result<User> decode_user(std::string_view value) {
 std::string encode_group(const Group& record) {
   Encoder out;
   out.put_string(record.name).put(record.gid).put_string(record.sid);
-  return seal(kVersion, kVersion, out.bytes());
+  return encode_record(kVersion, kVersion, out.bytes());
 }
 
 Result<Group> decode_group(std::string_view value) {
@@ -175,33 +175,33 @@ Result<Group> decode_group(std::string_view value) {
 }
 
 // Amounts: 0 is none.
-std::string encode_flow(const FlowRule& rule) {
+std::string encode_qos_class(const QosRule& rule) {
   Encoder out;
   out.put(rule.target.kind).put(rule.target.id);
   for (const std::uint8_t byte : rule.target.network.address) out.put(byte);
   out.put(rule.target.network.prefix_bits);
-  for (const auto& amount : rule.limits.ceiling) out.put_varint(amount.value_or(0));
+  for (const auto& amount : rule.limits.limit) out.put_varint(amount.value_or(0));
   for (const auto& amount : rule.limits.guarantee) out.put_varint(amount.value_or(0));
   out.put_varint(static_cast<std::uint64_t>(rule.limits.burst.count())).put_varint(rule.limits.weight);
-  return seal(kVersion, kVersion, out.bytes());
+  return encode_record(kVersion, kVersion, out.bytes());
 }
 
-Result<FlowRule> decode_flow(std::string_view value) {
-  STOA_TRY(opened, open_body(value, "flow"));
+Result<QosRule> decode_qos_class(std::string_view value) {
+  STOA_TRY(opened, open_body(value, "qos_class"));
   Decoder in(opened.body);
-  FlowRule rule;
-  rule.target.kind = in.get<FlowKind>();
+  QosRule rule;
+  rule.target.kind = in.get<QosKind>();
   rule.target.id = in.get<std::uint64_t>();
   for (std::uint8_t& byte : rule.target.network.address) byte = in.get<std::uint8_t>();
   rule.target.network.prefix_bits = in.get<std::uint8_t>();
-  for (auto* amounts : {&rule.limits.ceiling, &rule.limits.guarantee}) {
+  for (auto* amounts : {&rule.limits.limit, &rule.limits.guarantee}) {
     for (auto& amount : *amounts) {
       if (const std::uint64_t stored = in.get_varint(); stored != 0) amount = stored;
     }
   }
   rule.limits.burst = std::chrono::milliseconds(in.get_varint());
   rule.limits.weight = static_cast<std::uint32_t>(in.get_varint());
-  if (!in.ok() || !check_flow(rule)) return fail(Errc::kCorrupt, "flow record is damaged");
+  if (!in.ok() || !check_qos_class(rule)) return fail(Errc::kCorrupt, "QoS class record is damaged");
   return rule;
 }
 
@@ -210,7 +210,7 @@ std::string encode_recycle(const RecyclePolicy& policy) {
   out.put(policy.dir).put(static_cast<std::uint8_t>(policy.enabled)).put(policy.days);
   out.put(static_cast<std::uint8_t>(policy.bytes_max.has_value())).put_varint(policy.bytes_max.value_or(0));
   out.put(policy.restore).put(static_cast<std::uint8_t>(policy.counted));
-  return seal(kVersion, kVersion, out.bytes());
+  return encode_record(kVersion, kVersion, out.bytes());
 }
 
 Result<RecyclePolicy> decode_recycle(std::string_view value) {
@@ -234,7 +234,7 @@ std::string encode_token(const Token& token) {
   out.put_string(token.name).put(token.role).put(token.directory);
   for (const std::uint8_t byte : token.hash) out.put(byte);
   out.put(token.created.ns).put(token.expires.ns);
-  return seal(kVersion, kVersion, out.bytes());
+  return encode_record(kVersion, kVersion, out.bytes());
 }
 
 Result<Token> decode_token(std::string_view value) {
@@ -254,7 +254,7 @@ Result<Token> decode_token(std::string_view value) {
 std::string encode_token_use(Timestamp last) {
   Encoder out;
   out.put(last.ns);
-  return seal(kVersion, kVersion, out.bytes());
+  return encode_record(kVersion, kVersion, out.bytes());
 }
 
 Result<Timestamp> decode_token_use(std::string_view value) {
@@ -272,7 +272,7 @@ std::string audit_key(FileId directory) {
 std::string encode_audit(const AuditPolicy& policy) {
   Encoder out;
   out.put(policy.directory).put(policy.classes);
-  return seal(kVersion, kVersion, out.bytes());
+  return encode_record(kVersion, kVersion, out.bytes());
 }
 
 Result<AuditPolicy> decode_audit(std::string_view value) {
@@ -289,13 +289,13 @@ Result<AuditPolicy> decode_audit(std::string_view value) {
 std::string encode_next_export(std::uint32_t id) {
   Encoder out;
   out.put(id);
-  return seal(kVersion, kVersion, out.bytes());
+  return encode_record(kVersion, kVersion, out.bytes());
 }
 
 std::string encode_sid_domain(const SidDomain& domain) {
   Encoder out;
   for (const std::uint32_t part : domain) out.put(part);
-  return seal(kVersion, kVersion, out.bytes());
+  return encode_record(kVersion, kVersion, out.bytes());
 }
 
 Result<SidDomain> decode_sid_domain(std::string_view value) {

@@ -1,4 +1,4 @@
-// How exports, users, groups, flows, recycle policies and tokens are stored in the family config. Golden bytes:
+// How exports, users, groups, QoS classes, recycle policies and tokens are stored in the family config. Golden bytes:
 // tests/core/registry/record_test.cc.
 #pragma once
 
@@ -14,9 +14,9 @@ namespace stoa::core {
 std::string export_key(ExportId id);           // "export/0000002a"
 std::string user_key(std::string_view name);   // "user/NAME"
 std::string group_key(std::string_view name);  // "group/NAME"
-std::string flow_key(
-    const FlowTarget& target);        // "flow/4/0000000000000011", "flow/3/" and address and prefix length in hex
-std::string recycle_key(FileId dir);  // "recycle/0000000000000011"
+std::string qos_key(
+    const QosTarget& target);  // "qos_class/4/0000000000000011", "qos_class/3/" and address and prefix length in hex
+std::string recycle_key(FileId dir);               // "recycle/0000000000000011"
 std::string token_key(std::string_view name);      // "token/NAME"
 std::string token_use_key(std::string_view name);  // "token_use/NAME"
 std::string audit_key(FileId directory);           // "audit/" and the id, eight bytes
@@ -26,7 +26,7 @@ inline constexpr std::string_view kSidDomainKey = "registry/sid_domain";
 std::string encode_export(const Export& record);
 std::string encode_user(const User& record);
 std::string encode_group(const Group& record);
-std::string encode_flow(const FlowRule& rule);
+std::string encode_qos_class(const QosRule& rule);
 std::string encode_recycle(const RecyclePolicy& policy);
 std::string encode_token(const Token& token);
 std::string encode_token_use(Timestamp last);
@@ -38,7 +38,7 @@ std::string encode_sid_domain(const SidDomain& domain);
 Result<Export> decode_export(std::string_view value);
 Result<User> decode_user(std::string_view value);
 Result<Group> decode_group(std::string_view value);
-Result<FlowRule> decode_flow(std::string_view value);
+Result<QosRule> decode_qos_class(std::string_view value);
 Result<RecyclePolicy> decode_recycle(std::string_view value);
 Result<Token> decode_token(std::string_view value);
 Result<Timestamp> decode_token_use(std::string_view value);

@@ -50,29 +50,29 @@ std::string RegistryView::Held::sid_of(const Group& group) const {
   return group.sid.empty() ? automatic_group_sid(domain, group.gid) : group.sid;
 }
 
-RegistryView::RegistryView(RegistryRecords records, const SidDomain& domain, FlowTable flows,
-                           std::shared_ptr<const qos::Flow> background)
+RegistryView::RegistryView(RegistryRecords records, const SidDomain& domain, QosTable qos_classes,
+                           std::shared_ptr<const qos::QosClass> background)
     : held_(std::make_shared<const Held>(std::move(records), domain)),
-      flows_(std::move(flows)),
+      qos_classes_(std::move(qos_classes)),
       background_(std::move(background)) {}
 
-RegistryView::RegistryView(const RegistryView& other, FlowTable flows)
-    : held_(other.held_), flows_(std::move(flows)), background_(other.background_) {}
+RegistryView::RegistryView(const RegistryView& other, QosTable qos_classes)
+    : held_(other.held_), qos_classes_(std::move(qos_classes)), background_(other.background_) {}
 
-std::vector<const FlowRule*> RegistryView::flow_rules() const {
-  std::vector<const FlowRule*> rules;
-  rules.reserve(flows_.size());
-  for (const FlowEntry* entry : flows_.entries()) rules.push_back(&entry->rule);
+std::vector<const QosRule*> RegistryView::qos_rules() const {
+  std::vector<const QosRule*> rules;
+  rules.reserve(qos_classes_.size());
+  for (const QosEntry* entry : qos_classes_.entries()) rules.push_back(&entry->rule);
   return rules;
 }
 
-const FlowRule* RegistryView::find_flow_rule(const FlowTarget& target) const {
-  const FlowEntry* entry = flows_.find(target);
+const QosRule* RegistryView::find_qos_rule(const QosTarget& target) const {
+  const QosEntry* entry = qos_classes_.find(target);
   return entry == nullptr ? nullptr : &entry->rule;
 }
 
-qos::FlowUse RegistryView::flow_use(const FlowTarget& target) const {
-  return target.kind == FlowKind::kBackground ? background_->use() : flows_.find(target)->flow->use();
+qos::QosUse RegistryView::qos_use(const QosTarget& target) const {
+  return target.kind == QosKind::kBackground ? background_->use() : qos_classes_.find(target)->qos_class->use();
 }
 
 const Export* RegistryView::find_export(ExportId id) const {

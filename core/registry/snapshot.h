@@ -16,7 +16,7 @@
 
 namespace stoa::core {
 
-// What the registry holds beside flows, which may be so many that a change of anything else must not copy them.
+// What the registry holds beside QoS classes, which may be so many that a change of anything else must not copy them.
 struct RegistryRecords {
   std::vector<Export> exports;
   std::vector<User> users;
@@ -29,10 +29,10 @@ struct RegistryRecords {
 // Immutable after construction, so any number of threads may use it.
 class RegistryView final : public RegistrySnapshot {
  public:
-  RegistryView(RegistryRecords records, const SidDomain& domain, FlowTable flows,
-               std::shared_ptr<const qos::Flow> background);
-  // The same with other flows; all else is shared.
-  RegistryView(const RegistryView& other, FlowTable flows);
+  RegistryView(RegistryRecords records, const SidDomain& domain, QosTable qos_classes,
+               std::shared_ptr<const qos::QosClass> background);
+  // The same with other QoS classes; all else is shared.
+  RegistryView(const RegistryView& other, QosTable qos_classes);
   RegistryView(const RegistryView&) = delete;
   RegistryView& operator=(const RegistryView&) = delete;
 
@@ -49,16 +49,16 @@ class RegistryView final : public RegistrySnapshot {
   const Group* find_group_by_gid(std::uint32_t gid) const override;
   const Group* find_group_by_sid(std::string_view sid) const override;
   const std::vector<Group>& groups() const override { return held_->records.groups; }
-  std::vector<const FlowRule*> flow_rules() const override;
-  const FlowRule* find_flow_rule(const FlowTarget& target) const override;
+  std::vector<const QosRule*> qos_rules() const override;
+  const QosRule* find_qos_rule(const QosTarget& target) const override;
   const Token* find_token(const TokenHash& hash) const override;
   const Token* find_token(std::string_view name) const;
   const std::vector<Token>& tokens() const override { return held_->records.tokens; }
-  const FlowTable* flows() const override { return flows_.governs_requests() ? &flows_ : nullptr; }
-  qos::FlowUse flow_use(const FlowTarget& target) const override;
+  const QosTable* qos_classes() const override { return qos_classes_.governs_requests() ? &qos_classes_ : nullptr; }
+  qos::QosUse qos_use(const QosTarget& target) const override;
   const RecycleTable* recycle() const override { return held_->recycle ? &*held_->recycle : nullptr; }
   const AuditTable* audit() const override { return held_->audit.get(); }
-  const FlowTable& flow_table() const { return flows_; }  // with that of background work, where it is set
+  const QosTable& qos_table() const { return qos_classes_; }  // with that of background work, where it is set
   std::string sid_of(const User& user) const override;
   std::string sid_of(const Group& group) const override;
   const RegistryRecords& records() const { return held_->records; }
@@ -93,8 +93,8 @@ class RegistryView final : public RegistrySnapshot {
   };
 
   const std::shared_ptr<const Held> held_;
-  const FlowTable flows_;
-  const std::shared_ptr<const qos::Flow> background_;
+  const QosTable qos_classes_;
+  const std::shared_ptr<const qos::QosClass> background_;
 };
 
 }  // namespace stoa::core

@@ -80,8 +80,8 @@ Result<std::unique_ptr<StoredRegistry>> StoredRegistry::load(KvStore& kv, Regist
   STOA_CHECK_OK(load_all(kv, keys::kExportPrefix, decode_export, records.exports));
   STOA_CHECK_OK(load_all(kv, keys::kUserPrefix, decode_user, records.users));
   STOA_CHECK_OK(load_all(kv, keys::kGroupPrefix, decode_group, records.groups));
-  std::vector<FlowRule> rules;
-  STOA_CHECK_OK(load_all(kv, keys::kFlowPrefix, decode_flow, rules));
+  std::vector<QosRule> rules;
+  STOA_CHECK_OK(load_all(kv, keys::kQosPrefix, decode_qos_class, rules));
   STOA_CHECK_OK(load_all(kv, keys::kRecyclePrefix, decode_recycle, records.recycle));
   STOA_CHECK_OK(load_all(kv, keys::kTokenPrefix, decode_token, records.tokens));
   STOA_CHECK_OK(load_all(kv, keys::kAuditPrefix, decode_audit, records.audit));
@@ -110,30 +110,30 @@ Result<std::unique_ptr<StoredRegistry>> StoredRegistry::load(KvStore& kv, Regist
 }
 
 StoredRegistry::StoredRegistry(RegistryCommit commit, qos::Scheduler& scheduler, const TimeSource& time,
-                               RegistryRecords records, std::vector<FlowRule> rules, const SidDomain& domain,
+                               RegistryRecords records, std::vector<QosRule> rules, const SidDomain& domain,
                                std::uint32_t next_export)
     : commit_(std::move(commit)), time_(time), scheduler_(scheduler), domain_(domain), next_export_(next_export) {
-  std::vector<FlowEntry> entries;
-  std::vector<std::pair<qos::Flow*, qos::Limits>> limits{{background_.get(), background_default().limits}};
-  for (FlowRule& rule : rules) {
-    const auto flow = flow_for(rule.target);
-    limits.emplace_back(flow.get(), rule.limits);
-    entries.push_back({std::move(rule), flow});
+  std::vector<QosEntry> entries;
+  std::vector<std::pair<qos::QosClass*, qos::Limits>> limits{{background_.get(), background_default().limits}};
+  for (QosRule& rule : rules) {
+    const auto qos_class = qos_class_for(rule.target);
+    limits.emplace_back(qos_class.get(), rule.limits);
+    entries.push_back({std::move(rule), qos_class});
   }
   scheduler_.change(limits);
-  publish(std::move(records), FlowTable(std::move(entries)));
+  publish(std::move(records), QosTable(std::move(entries)));
 }
 
-std::shared_ptr<qos::Flow> StoredRegistry::flow_for(const FlowTarget& target) const {
-  return target == FlowTarget::background() ? background_ : std::make_shared<qos::Flow>();
+std::shared_ptr<qos::QosClass> StoredRegistry::qos_class_for(const QosTarget& target) const {
+  return target == QosTarget::background() ? background_ : std::make_shared<qos::QosClass>();
 }
 
-void StoredRegistry::publish(RegistryRecords records, FlowTable flows) {
-  publish(std::make_shared<const RegistryView>(std::move(records), domain_, std::move(flows), background_));
+void StoredRegistry::publish(RegistryRecords records, QosTable qos_classes) {
+  publish(std::make_shared<const RegistryView>(std::move(records), domain_, std::move(qos_classes), background_));
 }
 
-void StoredRegistry::publish(FlowTable flows) {
-  publish(std::make_shared<const RegistryView>(now(), std::move(flows)));
+void StoredRegistry::publish(QosTable qos_classes) {
+  publish(std::make_shared<const RegistryView>(now(), std::move(qos_classes)));
 }
 
 void StoredRegistry::publish(std::shared_ptr<const RegistryView> now_on) {
@@ -157,12 +157,12 @@ std::shared_ptr<const RegistrySnapshot> StoredRegistry::snapshot() const {
 
 qos::BackgroundThrottle::Terms StoredRegistry::background_terms() const {
   const auto registry = snapshot();
-  const FlowRule* own = registry->find_flow_rule(FlowTarget::background());
+  const QosRule* own = registry->find_qos_rule(QosTarget::background());
   qos::BackgroundThrottle::Terms terms{.weight =
                                            own != nullptr ? own->limits.weight : background_default().limits.weight};
-  if (const FlowTable* table = registry->flows(); table != nullptr) {
-    if (const FlowEntry* root = table->find(FlowTarget::directory(kRootId)); root != nullptr)
-      terms.path.push_back(root->flow);
+  if (const QosTable* table = registry->qos_classes(); table != nullptr) {
+    if (const QosEntry* root = table->find(QosTarget::directory(kRootId)); root != nullptr)
+      terms.path.push_back(root->qos_class);
   }
   terms.path.push_back(background_);
   return terms;
@@ -221,12 +221,12 @@ Status StoredRegistry::remove_export(std::string_view name) {
   const ExportId id = old->id;
   WriteBatch batch;
   batch.remove(Family::kConfig, export_key(id));
-  batch.remove(Family::kConfig, flow_key(FlowTarget::of_export(id)));
+  batch.remove(Family::kConfig, qos_key(QosTarget::of_export(id)));
   STOA_CHECK_OK(commit_(batch));
 
   RegistryRecords records = now().records();
   std::erase_if(records.exports, [id](const Export& e) { return e.id == id; });
-  publish(std::move(records), without_flow(FlowTarget::of_export(id)));
+  publish(std::move(records), without_qos_class(QosTarget::of_export(id)));
   return {};
 }
 
@@ -303,45 +303,45 @@ Status StoredRegistry::add_group(const Group& group) {
   return {};
 }
 
-Status StoredRegistry::set_flow(const FlowRule& rule) {
-  STOA_CHECK_OK(check_flow(rule));
+Status StoredRegistry::set_qos_class(const QosRule& rule) {
+  STOA_CHECK_OK(check_qos_class(rule));
   const std::lock_guard lock(change_mutex_);
-  const FlowTable& flows = now().flow_table();
-  const FlowEntry* known = flows.find(rule.target);
-  if (known == nullptr && flows.size() >= kFlowsMax)
-    return fail(Errc::kInvalid, "there are 100000 flows already, the most there can be");
+  const QosTable& qos_classes = now().qos_table();
+  const QosEntry* known = qos_classes.find(rule.target);
+  if (known == nullptr && qos_classes.size() >= kQosClassesMax)
+    return fail(Errc::kInvalid, "there are 100000 QoS classes already, the most there can be");
   if (known != nullptr && known->rule == rule) return {};
   WriteBatch batch;
-  batch.put(Family::kConfig, flow_key(rule.target), encode_flow(rule));
+  batch.put(Family::kConfig, qos_key(rule.target), encode_qos_class(rule));
   STOA_CHECK_OK(commit_(batch));
   // Known ones keep what they have: their use, their debts and those who wait.
-  const auto flow = known != nullptr ? known->flow : flow_for(rule.target);
-  set_limits(*flow, rule.limits);
-  publish(flows.with({rule, flow}));
+  const auto qos_class = known != nullptr ? known->qos_class : qos_class_for(rule.target);
+  set_limits(*qos_class, rule.limits);
+  publish(qos_classes.with({rule, qos_class}));
   return {};
 }
 
-Status StoredRegistry::remove_flow(const FlowTarget& target) {
+Status StoredRegistry::remove_qos_class(const QosTarget& target) {
   const std::lock_guard lock(change_mutex_);
-  if (now().find_flow_rule(target) == nullptr) return fail(Errc::kNotFound, "there are no limits on that");
+  if (now().find_qos_rule(target) == nullptr) return fail(Errc::kNotFound, "there are no limits on that");
   WriteBatch batch;
-  batch.remove(Family::kConfig, flow_key(target));
+  batch.remove(Family::kConfig, qos_key(target));
   STOA_CHECK_OK(commit_(batch));
-  publish(without_flow(target));
+  publish(without_qos_class(target));
   return {};
 }
 
-void StoredRegistry::set_limits(qos::Flow& flow, const qos::Limits& limits) {
-  const std::pair<qos::Flow*, qos::Limits> change{&flow, limits};
+void StoredRegistry::set_limits(qos::QosClass& qos_class, const qos::Limits& limits) {
+  const std::pair<qos::QosClass*, qos::Limits> change{&qos_class, limits};
   scheduler_.change({&change, 1});
 }
 
-FlowTable StoredRegistry::without_flow(const FlowTarget& target) {
-  const FlowTable& flows = now().flow_table();
-  const FlowEntry* known = flows.find(target);
-  if (known == nullptr) return flows;
-  set_limits(*known->flow, target == FlowTarget::background() ? background_default().limits : qos::Limits{});
-  return flows.without(target);
+QosTable StoredRegistry::without_qos_class(const QosTarget& target) {
+  const QosTable& qos_classes = now().qos_table();
+  const QosEntry* known = qos_classes.find(target);
+  if (known == nullptr) return qos_classes;
+  set_limits(*known->qos_class, target == QosTarget::background() ? background_default().limits : qos::Limits{});
+  return qos_classes.without(target);
 }
 
 Status StoredRegistry::set_recycle(const RecyclePolicy& policy) {

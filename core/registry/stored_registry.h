@@ -14,7 +14,7 @@
 #include "core/api/registry.h"
 #include "core/kv/kv_store.h"
 #include "core/registry/snapshot.h"
-#include "qos/pace.h"
+#include "qos/background_throttle.h"
 #include "qos/scheduler.h"
 
 namespace stoa::core {
@@ -22,8 +22,8 @@ namespace stoa::core {
 // Writes one batch and returns when it is durable. Called by one thread at a time.
 using RegistryCommit = std::function<Status(const WriteBatch&)>;
 
-// Thread-safe. Owned by the volume; `kv`, `scheduler`, `time` and what `commit` uses must outlive it. The flows of all
-// snapshots are those of `scheduler`.
+// Thread-safe. Owned by the volume; `kv`, `scheduler`, `time` and what `commit` uses must outlive it. The QoS classes
+// of all snapshots are those of `scheduler`.
 class StoredRegistry final : public Registry {
  public:
   // kCorrupt, kNotSupported: a record cannot be read; the detail names it.
@@ -40,12 +40,12 @@ class StoredRegistry final : public Registry {
   Status remove_user(std::string_view name) override;
   Status add_group(const Group& group) override;
   Status remove_group(std::string_view name) override;
-  Status set_flow(const FlowRule& rule) override;
-  Status remove_flow(const FlowTarget& target) override;
+  Status set_qos_class(const QosRule& rule) override;
+  Status remove_qos_class(const QosTarget& target) override;
   Status set_recycle(const RecyclePolicy& policy) override;
   Status remove_recycle(FileId dir) override;
 
-  // What background work pays just now: the root directory's flow, if there is one, and its own.
+  // What background work pays just now: the root directory's QoS class, if there is one, and its own.
   qos::BackgroundThrottle::Terms background_terms() const;
   Status add_token(const Token& token) override;
   Status remove_token(std::string_view name) override;
@@ -71,23 +71,23 @@ class StoredRegistry final : public Registry {
   };
 
   StoredRegistry(RegistryCommit commit, qos::Scheduler& scheduler, const TimeSource& time, RegistryRecords records,
-                 std::vector<FlowRule> rules, const SidDomain& domain, std::uint32_t next_export);
+                 std::vector<QosRule> rules, const SidDomain& domain, std::uint32_t next_export);
   Status load_uses(KvStore& kv);
-  void publish(RegistryRecords records) { publish(std::move(records), now().flow_table()); }
-  void publish(RegistryRecords records, FlowTable flows);
-  void publish(FlowTable flows);
+  void publish(RegistryRecords records) { publish(std::move(records), now().qos_table()); }
+  void publish(RegistryRecords records, QosTable qos_classes);
+  void publish(QosTable qos_classes);
   void publish(std::shared_ptr<const RegistryView> now_on);
-  std::shared_ptr<qos::Flow> flow_for(const FlowTarget& target) const;  // a new one, but for background work
+  std::shared_ptr<qos::QosClass> qos_class_for(const QosTarget& target) const;  // a new one, but for background work
   // Holds at once, so before the snapshot that shows it.
-  void set_limits(qos::Flow& flow, const qos::Limits& limits);
+  void set_limits(qos::QosClass& qos_class, const qos::Limits& limits);
   // The table without it, and nobody is held back by it any more.
-  FlowTable without_flow(const FlowTarget& target);
+  QosTable without_qos_class(const QosTarget& target);
   const RegistryView& now() const { return *snapshot_; }
 
   RegistryCommit commit_;
   const TimeSource& time_;
   qos::Scheduler& scheduler_;
-  const std::shared_ptr<qos::Flow> background_ = std::make_shared<qos::Flow>();
+  const std::shared_ptr<qos::QosClass> background_ = std::make_shared<qos::QosClass>();
   const SidDomain domain_;
   std::mutex
       change_mutex_;  // one change at a time, over its commit: the next must see its outcome; guards the two below

@@ -11,10 +11,10 @@ class FileWatch {
  public:
   virtual ~FileWatch() = default;
   // kStale: no such file. Else whether it is there without a name, only because it is open.
-  virtual Result<bool> nameless(FileId file) = 0;
+  virtual Result<bool> orphan(FileId file) = 0;
   // Waits until changes of the file that are being made are done. False: not now (content is being written), or no such
   // file.
-  virtual bool settled(FileId file) = 0;
+  virtual bool quiesced(FileId file) = 0;
   // The last open of a file without a name is gone.
   virtual void last_closed(FileId file) = 0;
   // Takes away this name of the file. kNotFound: it has it no more. kRecallPending: later.

@@ -5,7 +5,7 @@
 // for the file to settle).
 //
 // Nothing here blocks or calls anybody. Who must give a lease back is told by send_recalls(), once all locks are gone.
-// Without leases and opens each question costs one relaxed read; the node's lock orders it (see settled() in
+// Without leases and opens each question costs one relaxed read; the node's lock orders it (see quiesced() in
 // file_watch.h and StateTable::open).
 #pragma once
 

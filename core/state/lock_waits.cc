@@ -102,7 +102,7 @@ const LockWait* LockWaits::whose_turn_before(const Queue& queue, const LockWait&
   return nullptr;
 }
 
-std::vector<LockWaits::Step> LockWaits::circle(LockWait& wait, const Holding& holding, bool with_order) {
+std::vector<LockWaits::Step> LockWaits::cycle(LockWait& wait, const Holding& holding, bool with_order) {
   // The order of arrival leads to those before it in the queue alone. To lead on, or back, takes somebody who waits and
   // has a lock of this file, and mostly there is none.
   const LockWait any{.wanted = {.file = wait.wanted.file, .owner = {kNoHolder, {}}, .range = {}, .exclusive = true},
@@ -141,11 +141,11 @@ std::vector<LockWaits::Step> LockWaits::circle(LockWait& wait, const Holding& ho
 }
 
 bool LockWaits::is_deadlock(LockWait& wait, const Holding& holding) {
-  return !circle(wait, holding, false).empty();
+  return !cycle(wait, holding, false).empty();
 }
 
 LockWait* LockWaits::let_one_pass(LockWait& wait, const Holding& holding) {
-  const std::vector<Step> way = circle(wait, holding, true);
+  const std::vector<Step> way = cycle(wait, holding, true);
   // A step tells how it was come to: who is to pass stands one step before it.
   for (std::size_t i = 0; i < way.size(); ++i) {
     if (!way[i].by_order) continue;

@@ -1,8 +1,8 @@
-// Who waits for byte-range locks, and for whom: the queue of each file, and the search for circles among owners.
+// Who waits for byte-range locks, and for whom: the queue of each file, and the search for cycles among owners.
 //
 // An owner that waits is kept by every other owner that holds a lock in its way, and by those that wait before it in
-// the queue of the file for something that conflicts (the order of arrival). A circle of holders alone is a deadlock. A
-// circle over the order of arrival is none: somebody in it is let pass. Who only asks again and again may have given
+// the queue of the file for something that conflicts (the order of arrival). A cycle of holders alone is a deadlock. A
+// cycle over the order of arrival is none: somebody in it is let pass. Who only asks again and again may have given
 // up, so he is in no deadlock, and keeps his place for a while only.
 #pragma once
 
@@ -57,7 +57,7 @@ class LockWaits {
   using Holding = std::function<std::vector<LockOwner>(const LockWait&)>;
   // Whether `wait` waits for its own owner, by locks that are held alone and over nobody who may have given up.
   bool is_deadlock(LockWait& wait, const Holding& holding);
-  // Lets somebody pass who is part of a circle over the order of arrival. Null: there is no such circle.
+  // Lets somebody pass who is part of a cycle over the order of arrival. Null: there is no such cycle.
   LockWait* let_one_pass(LockWait& wait, const Holding& holding);
 
  private:
@@ -70,7 +70,7 @@ class LockWaits {
     bool by_order;     // it came before that one in the queue; else it holds
   };
   // Steps from `wait` back to its owner, the last one first; empty: there is no way.
-  std::vector<Step> circle(LockWait& wait, const Holding& holding, bool with_order);
+  std::vector<Step> cycle(LockWait& wait, const Holding& holding, bool with_order);
 
   std::unordered_map<FileId, Queue> queues_;
   std::unordered_map<LockOwner, std::vector<LockWait*>, OwnerHash> by_owner_;

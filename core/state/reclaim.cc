@@ -35,14 +35,14 @@ Status Reclaim::count_start() {
   std::string value;
   STOA_TRY(known, kv_.get(Family::kState, keys::kStarts, &value));
   if (known) {
-    Decoder in(unseal(value, kVersion).body);
+    Decoder in(decode_record(value, kVersion).body);
     starts_ = in.get<std::uint32_t>();
     if (!in.ok()) return fail(Errc::kCorrupt, "the count of starts");
   }
   Encoder body;
   body.put(++starts_);
   WriteBatch batch;
-  batch.put(Family::kState, keys::kStarts, seal(kVersion, kVersion, body.bytes()));
+  batch.put(Family::kState, keys::kStarts, encode_record(kVersion, kVersion, body.bytes()));
   STOA_TRY(ticket, committer_.commit({.batch = std::move(batch)}));
   return committer_.wait_durable(ticket);
 }
@@ -57,7 +57,7 @@ Status Reclaim::remember(Protocol protocol, std::string_view name) {
     if (known == clients_.end() && clients_.size() >= kClientsMax) return fail(Errc::kBusy, "too many clients");
     // Also when there is a record: it may not be durable yet.
     WriteBatch batch;
-    batch.put(Family::kState, key, seal(kVersion, kVersion, {}));
+    batch.put(Family::kState, key, encode_record(kVersion, kVersion, {}));
     STOA_TRY(committed, committer_.commit({.batch = std::move(batch)}));
     ticket = committed;
     Client& client = clients_[key];

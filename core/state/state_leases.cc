@@ -155,12 +155,12 @@ std::optional<GrantedLease> VolumeState::grant_lease(FileId id, const LeaseOwner
   }
   // A change that asked the gate before the lease was there may be under way. Once the file is settled it is done, and
   // whatever comes later meets the lease; what came in between has taken it away again.
-  const bool settled = files_.settled(id);
+  const bool quiesced = files_.quiesced(id);
   const std::lock_guard lock(shard.mutex);
   const auto found = shard.files.find(id);
   Lease* const mine = found == shard.files.end() ? nullptr : found->second.leases.find(granted.id);
   if (mine == nullptr) return std::nullopt;
-  if (!settled) {
+  if (!quiesced) {
     end_lease(shard, granted.id);
     return std::nullopt;
   }

@@ -62,17 +62,17 @@ Result<OpenId> VolumeState::open(const OpenSpec& spec) {
 // The open is registered before the look at the file. An unlink asks keeps() with the file locked: when it asked before
 // we registered, the look comes after its commit and finds the file gone; when it asked later, it has kept the file.
 Status VolumeState::look_at_opened(OpenId open, FileId id) {
-  const auto nameless = files_.nameless(id);
-  if (!nameless) {
+  const auto orphan = files_.orphan(id);
+  if (!orphan) {
     close(open);
-    return fail(nameless.error());
+    return fail(orphan.error());
   }
-  if (*nameless) {
+  if (*orphan) {
     // Kept by an earlier open, perhaps one of before a restart: the last of all closes deletes it.
     Shard& shard = shard_of(id);
     const std::lock_guard lock(shard.mutex);
     const auto it = shard.files.find(id);
-    if (it != shard.files.end()) it->second.nameless = true;
+    if (it != shard.files.end()) it->second.orphan = true;
   }
   return {};
 }
@@ -158,13 +158,13 @@ VolumeState::Ended VolumeState::end_open(Shard& shard, OpenId open) {
     (void)ask_leases(shard, gone.file, file, gone.owner, kTakesName);
   }
   const bool last = file.shares.empty();
-  const Ended ended{.nameless = last && std::exchange(file.nameless, false), .doomed = last && file.doomed != nullptr};
+  const Ended ended{.orphan = last && std::exchange(file.orphan, false), .doomed = last && file.doomed != nullptr};
   forget_if_empty(shard, gone.file);
   return ended;
 }
 
 void VolumeState::finish_close(FileId file, const Ended& ended) {
-  if (ended.nameless) files_.last_closed(file);
+  if (ended.orphan) files_.last_closed(file);
   if (ended.doomed) delete_doomed(file);
 }
 
@@ -195,7 +195,7 @@ bool VolumeState::keeps(FileId id) {
   const std::lock_guard lock(shard.mutex);
   const auto found = shard.files.find(id);
   if (found == shard.files.end() || found->second.shares.empty()) return reclaimable;
-  found->second.nameless = true;
+  found->second.orphan = true;
   return true;
 }
 

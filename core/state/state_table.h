@@ -130,7 +130,7 @@ class VolumeState final : public StateTable, public LeaseGate {
     };
     std::vector<Waiting> recall_waits;         // requests parked until its recalls are answered; there is a lease then
     std::shared_ptr<const OpenedName> doomed;  // goes with the last close; delete pending
-    bool nameless = false;                     // its last close must be told
+    bool orphan = false;                       // its last close must be told
     bool waited_for = false;                   // for a lock: what gives a lock or a lease back serves those who wait
     bool empty() const {
       return shares.empty() && locks.empty() && leases.empty() && !doomed && !waited_for;
@@ -211,8 +211,8 @@ class VolumeState final : public StateTable, public LeaseGate {
   void add_lease(Shard& shard, FileId id, Lease lease);
   void count_denying(Modes open, std::int64_t more);
   struct Ended {
-    bool nameless = false;  // the file's last close must be told
-    bool doomed = false;    // its name is to be deleted
+    bool orphan = false;  // the file's last close must be told
+    bool doomed = false;  // its name is to be deleted
   };
   Ended end_open(Shard& shard, OpenId open);
   void forget_lease(Shard& shard, const Lease& gone);  // that was taken out

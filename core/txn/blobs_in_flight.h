@@ -17,7 +17,7 @@ class BlobsInFlight {
  public:
   // Held shared while a blob comes into being, from before the store holds it until it is tracked. The verifier waits
   // here for those under way, and lets none begin while it looks at one blob.
-  RwLock births;
+  RwLock allocation_lock;
 
   // The place of a freed blob may have been reserved again before untrack() tells of its end: what counts is how often
   // it is tracked.

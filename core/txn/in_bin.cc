@@ -16,7 +16,7 @@ bool is_recycled(const VolumeView& volume, const NodeRef& node) {
 FileId bin_of_user_bin(const VolumeView& volume, Node& dir) {
   if (!volume.recycle.any.load(std::memory_order_acquire)) return kNoFile;
   const std::shared_lock chain(volume.tree_lock);
-  const AncestryRef ancestry = dir.home_now().ancestry;
+  const AncestryRef ancestry = dir.chains_now().ancestry;
   const Ancestry* const above = ancestry->above.get();
   return above != nullptr && above->kind == Ancestry::Kind::kBin ? above->dir : kNoFile;
 }

@@ -36,22 +36,22 @@ void MetaTxn::put_inode(const NodeRef& node, Inode next, Visible visible) {
   publications_.push_back({node, std::move(next), false, visible});
 }
 
-NodeRef MetaTxn::new_inode(Inode record, Home home) {
-  STOA_ASSERT(record.id != kNoFile && home.account != nullptr && home.ancestry != nullptr);
+NodeRef MetaTxn::new_inode(Inode record, Chains chains) {
+  STOA_ASSERT(record.id != kNoFile && chains.account != nullptr && chains.ancestry != nullptr);
   if (record.acl != nullptr) put_acl(record);
   records_.put_inode(record);
   auto node = std::make_shared<Node>(record.id);
   node->record = std::move(record);
-  node->account = std::move(home.account);
-  node->ancestry = std::move(home.ancestry);
+  node->account = std::move(chains.account);
+  node->ancestry = std::move(chains.ancestry);
   created_.push_back(node);
   return node;
 }
 
-void MetaTxn::set_home(const NodeRef& node, Home home) {
-  STOA_ASSERT((home.account == nullptr) == (home.ancestry == nullptr));
-  STOA_ASSERT(home.account == nullptr || home.account->dir == home.ancestry->dir);
-  homes_.push_back({node, std::move(home)});
+void MetaTxn::set_chains(const NodeRef& node, Chains chains) {
+  STOA_ASSERT((chains.account == nullptr) == (chains.ancestry == nullptr));
+  STOA_ASSERT(chains.account == nullptr || chains.account->dir == chains.ancestry->dir);
+  chains_.push_back({node, std::move(chains)});
 }
 
 Status MetaTxn::delete_inode(const NodeRef& node, Visible visible) {
@@ -85,11 +85,11 @@ Status MetaTxn::insert_entry(const NodeRef& dir, Inode& dir_next, std::string_vi
   // The other form of the name: whichever is the file has to step aside for POSIX protocols.
   STOA_TRY(other, find_form(volume_, *dir, raw, !directory));
   if (other.exists() && directory) {
-    other.flags |= kShadowed;
+    other.flags |= kHiddenByDirectory;
     records_.change_entry(dir->id, raw, other);
     publish_entry(dir->id, raw, false, other);
   } else if (other.exists()) {
-    record.flags |= kShadowed;
+    record.flags |= kHiddenByDirectory;
   }
   name_bytes_ += static_cast<std::int64_t>(raw.size());
   put_entry(dir->id, dir_next, raw, record);
@@ -123,7 +123,7 @@ Status MetaTxn::remove_entry(const NodeRef& dir, Inode& dir_next, std::string_vi
   if (directory) {
     STOA_TRY(file, find_form(volume_, *dir, raw, false));
     if (file.exists()) {
-      file.flags &= static_cast<std::uint8_t>(~kShadowed);
+      file.flags &= static_cast<std::uint8_t>(~kHiddenByDirectory);
       records_.change_entry(dir->id, raw, file);
       publish_entry(dir->id, raw, false, file);
     }
@@ -190,7 +190,7 @@ Status MetaTxn::move_directory(const NodeRef& dir, const NodeRef& parent, const 
   // The committed side is complete only when nothing is queued; the exclusive tree lock keeps it so.
   STOA_CHECK_OK(volume_.committer.wait_applied(ctx_.deadline));
   moves_.push_back({dir, parent});
-  settles_ = true;
+  checkpoints_ = true;
   ChargeTarget from = dir->charge_target_of_directory();
   const UsageRecord below = volume_.ledger.read(dir->account);
   if (!is_zero(below.usage) && volume_.ledger.owners_counted_between(from.account, to)) return fail(Errc::kCrossDevice);
@@ -224,8 +224,8 @@ Status MetaTxn::move_bare_directory(const NodeRef& dir, const NodeRef& to) {
   const ChargeTarget from = dir->charge_target_of_directory();
   STOA_CHECK_OK(move(from, {to->account, from.owner, dir->id}, usage_of(dir->record), {}));
   note_levels(to->account, 1);
-  set_home(dir, new_home(dir->id, to->home()));
-  settles_ = true;
+  set_chains(dir, new_chains(dir->id, to->chains()));
+  checkpoints_ = true;
   return {};
 }
 
@@ -333,7 +333,7 @@ Result<CommitTicket> MetaTxn::commit() {
                                              .account_changes = account_changes_,
                                              .references = references_,
                                              .journal = journal(),
-                                             .settles = settles_},
+                                             .checkpoints = checkpoints_},
                                             ctx_.deadline));
   committed_ = true;
   volume_.ledger.confirm(reservations_);
@@ -375,11 +375,11 @@ Result<CommitTicket> MetaTxn::commit() {
       publish_name(*p.node);
     }
   }
-  for (auto& [node, home] : homes_) {
+  for (auto& [node, chains] : chains_) {
     const std::lock_guard lock(node->loading);
-    node->account.swap(home.account);
-    node->ancestry.swap(home.ancestry);
-    node->flows.forget();
+    node->account.swap(chains.account);
+    node->ancestry.swap(chains.ancestry);
+    node->qos_classes.forget();
     node->reach.forget();
   }
   for (const auto& [dir, parent] : moves_) {

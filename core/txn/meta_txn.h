@@ -29,9 +29,9 @@ class MetaTxn {
   // The new record of a node and its ACL, in the store and, after commit, in memory. Lazy changes of the node go along.
   void put_inode(const NodeRef& node, Inode next, Visible visible = Visible::kYes);
   // A new file: its node comes into being with the commit. Returns it, so that later steps can name it.
-  NodeRef new_inode(Inode record, Home home);
+  NodeRef new_inode(Inode record, Chains chains);
   // Which directory carries the file from this commit on; null: none.
-  void set_home(const NodeRef& node, Home home);
+  void set_chains(const NodeRef& node, Chains chains);
   // The file is gone: record, extended attributes, usage. Content is core/data/content.h's.
   Status delete_inode(const NodeRef& node, Visible visible = Visible::kYes);
 
@@ -136,12 +136,12 @@ class MetaTxn {
   std::vector<std::pair<FileId, FileType>> named_;  // got or lost a name
   std::vector<NodeRef> created_;
   std::vector<NodeRef> forgotten_;
-  std::vector<std::pair<NodeRef, Home>> homes_;
+  std::vector<std::pair<NodeRef, Chains>> chains_;
   std::vector<std::pair<NodeRef, NodeRef>> moves_;  // of directories, to their new parents
   std::vector<std::pair<NodeRef, std::unique_lock<RwLock>>> locks_;
   std::int64_t name_bytes_ = 0;  // by which names that somebody chose grow
   bool has_acls_ = false;        // new ones, which take memory
-  bool settles_ = false;         // directories get other ones above them
+  bool checkpoints_ = false;     // directories get other ones above them
   bool committed_ = false;
 };
 

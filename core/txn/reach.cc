@@ -17,7 +17,7 @@ Result<bool> has_name_below(const VolumeView& volume, FileId id, FileId root) {
     if (!dir && dir.error().code == Errc::kStale) continue;  // removed since
     if (!dir) return fail(dir.error());
     const std::shared_lock chain(volume.tree_lock);
-    if (lies_in((*dir)->home_now().ancestry, root)) return true;
+    if (lies_in((*dir)->chains_now().ancestry, root)) return true;
   }
   STOA_CHECK_OK(it->status());
   return false;

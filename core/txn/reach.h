@@ -8,8 +8,8 @@
 namespace stoa::core {
 
 // The node of a file within reach: the root, or what is below it. A file with several names is within reach while one
-// of them is; one without any, where it counts (Inode::home). Next to free, unless directories move or the file counts
-// elsewhere. With none of the locks of tree.h held. kStale: it is gone, or out of reach.
+// of them is; one without any, where it counts (Inode::parent). Next to free, unless directories move or the file
+// counts elsewhere. With none of the locks of tree.h held. kStale: it is gone, or out of reach.
 Result<NodeRef> reach(const VolumeView& volume, const OpContext& ctx, FileId id);
 
 }  // namespace stoa::core

@@ -54,7 +54,7 @@ void RecordChanges::remove_xattr(FileId id, std::string_view name) {
   batch_.remove(Family::kXattr, keys::id_name(id, name));
 }
 
-void RecordChanges::mark_open(FileId id) {
+void RecordChanges::mark_dirty(FileId id) {
   batch_.put(Family::kState, keys::open_key(id), {});
 }
 void RecordChanges::remove_open_mark(FileId id) {

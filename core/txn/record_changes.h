@@ -30,7 +30,7 @@ class RecordChanges {
   void remove_xattr(FileId id, std::string_view name);
 
   // The file is written in place, and has no checksums for that reason (core/data/open_files.h).
-  void mark_open(FileId id);
+  void mark_dirty(FileId id);
   void remove_open_mark(FileId id);
   // The file lost its last name, and stays until it is closed.
   void mark_orphan(FileId id);

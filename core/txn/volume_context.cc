@@ -115,7 +115,7 @@ Result<FoundEntry> find_long(const VolumeView& volume, FileId dir, const PosixNa
     std::string_view raw = keys::after_id(it->key());
     STOA_TRY(record, EntryRecord::decode(it->value()));
     if (record.type == FileType::kDirectory) raw.remove_suffix(1);
-    if (!matches_long_alias(raw, record.shadowed(), name)) continue;
+    if (!matches_long_alias(raw, record.hidden_by_directory(), name)) continue;
     return FoundEntry{std::string(raw), record};
   }
   STOA_CHECK_OK(it->status());
@@ -130,7 +130,7 @@ Result<FoundEntry> find_posix(const VolumeView& volume, const Node& dir, std::st
   if (parsed.long_prefix) return find_long(volume, dir.id, parsed);
   if (parsed.file_beside_directory) {
     STOA_TRY(record, find_form(volume, dir, parsed.raw, false));
-    if (!record.shadowed()) return fail(Errc::kNotFound);
+    if (!record.hidden_by_directory()) return fail(Errc::kNotFound);
     return FoundEntry{std::move(parsed.raw), record};
   }
   return find_plain(volume, dir, std::move(parsed.raw));

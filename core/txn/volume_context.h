@@ -15,7 +15,7 @@
 #include "core/api/event_log.h"
 #include "core/blob/blob_store.h"
 #include "core/commit/committer.h"
-#include "core/commit/settled_store.h"
+#include "core/commit/read_your_writes_store.h"
 #include "core/inode/node_cache.h"
 #include "core/inode/posix_name.h"
 #include "core/journal/finished_requests.h"
@@ -46,7 +46,7 @@ struct VolumeContext {
   EventLog& events;
   Ledger ledger;
   Committer committer;
-  SettledStore kv;  // for reading; written by the committer alone
+  ReadYourWritesStore kv;  // for reading; written by the committer alone
   MetadataRoom room{kv};
   NodeCache nodes;
   EntryCache entries;

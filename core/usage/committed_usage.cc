@@ -62,7 +62,7 @@ void CommittedUsage::begin_with(LaggingUsage found) {
 void CommittedUsage::begin_group() {
   log_.clear();
   ended_.clear();
-  settles_ = false;
+  checkpoints_ = false;
 }
 
 void CommittedUsage::lag(const AccountRef& account) {
@@ -84,7 +84,7 @@ void CommittedUsage::apply(const std::vector<Charge>& charges, const std::vector
 
 void CommittedUsage::apply(const CountStep& step) {
   take_step(step, &Account::committed);
-  settle();
+  checkpoint();
 }
 
 void CommittedUsage::apply(const Charge& charge) {
@@ -99,7 +99,7 @@ void CommittedUsage::apply(const Charge& charge) {
     if (account->ended) ended_.push_back(account);
     const auto changed = [&](const OwnerKey* owner, const Counters&, bool clock) {
       // When a soft limit was passed, or is kept again, is told by the record alone.
-      if (clock) settles_ = true;
+      if (clock) checkpoints_ = true;
       if (owner != nullptr && counters.owners->exact()) lagging_.owners.push_back({account.get(), *owner});
     };
     counters.charge(target.owner, target.file, change_of(charge.delta, of, counters.excluded()), clock_, changed);
@@ -114,7 +114,7 @@ void CommittedUsage::apply(const AccountChange& change) {
   AccountCounters& counters = account->committed;
   lag(change.account);
   // Most directories end without having said anything.
-  if (!change.ends || counters.says_anything()) settles_ = true;
+  if (!change.ends || counters.says_anything()) checkpoints_ = true;
   if ((change.owners || change.ends) && counters.owners != nullptr) {
     for (const auto& [owner, counter] : counters.owners->by_owner) lagging_.owners.push_back({account, owner});
   }
@@ -129,7 +129,7 @@ void CommittedUsage::apply(const AccountChange& change) {
 
 void CommittedUsage::put_group(WriteBatch& batch) {
   const std::uint64_t records = lagging_.next_record - lagging_.first_record;
-  if (settles_ || records >= kLogRecordsMax || lagging_.accounts.size() > kLaggingMax ||
+  if (checkpoints_ || records >= kLogRecordsMax || lagging_.accounts.size() > kLaggingMax ||
       lagging_.owners.size() > kLaggingOwnersMax) {
     put_records(batch);
   } else {

@@ -35,7 +35,7 @@ class CommittedUsage {
   void apply(const std::vector<Charge>& charges, const std::vector<AccountChange>& changes);
   void apply(const CountStep& step);
   // The group settles.
-  void settle() { settles_ = true; }
+  void checkpoint() { checkpoints_ = true; }
   // What the group's usage is in the store.
   void put_group(WriteBatch& batch);
 
@@ -54,7 +54,7 @@ class CommittedUsage {
   std::uint64_t turn_ = 1;         // from one settling to the next
   UsageLog log_;                   // of the group
   std::vector<AccountRef> ended_;  // that the group charged; may name one twice
-  bool settles_ = false;           // the group does
+  bool checkpoints_ = false;       // the group does
 };
 
 }  // namespace stoa::core

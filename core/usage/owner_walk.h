@@ -20,7 +20,7 @@ struct OwnerWalk {
 };
 
 // Whether directories may wait to be counted: since they said so, or from before the start. Thread-safe.
-class OwnerCountWish {
+class OwnerCountRequest {
  public:
   void make() { wanted_ = true; }
   bool take() { return wanted_.exchange(false); }  // whether there was one
@@ -29,9 +29,9 @@ class OwnerCountWish {
 };
 
 struct OwnerCount {
-  OwnerCountWish wish;
+  OwnerCountRequest request;
   // Told of a new wish, to count soon; set before the first operation. Null: somebody looks from time to time.
-  std::function<void()> on_wish = nullptr;
+  std::function<void()> on_request = nullptr;
   std::mutex mutex;  // guards the walk; comes before the tree lock
   std::unique_ptr<OwnerWalk> walk;
 };

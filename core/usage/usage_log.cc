@@ -39,11 +39,11 @@ std::string UsageLog::encode() const {
   }
   out.put_varint(gone_.size());
   for (const auto& [dir, gone] : gone_) out.put(dir).put(gone.parent).put(gone.child_class);
-  return seal(kLogVersion, kLogVersion, out.bytes());
+  return encode_record(kLogVersion, kLogVersion, out.bytes());
 }
 
 Status UsageLog::add(std::string_view record) {
-  const Opened opened = unseal(record, kLogVersion);
+  const Opened opened = decode_record(record, kLogVersion);
   Decoder in(opened.body);
   bool sound = true;
   for (std::uint64_t left = in.get_varint(); left > 0 && in.ok(); --left) {

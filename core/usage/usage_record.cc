@@ -94,11 +94,11 @@ std::string UsageRecord::encode() const {
   if (since != SoftExcess{}) out.put(since.bytes.ns).put(since.files.ns);
   if (surviving_parent != kNoFile) out.put(surviving_parent);
   out.put_varint(height);
-  return seal(kVersion, kVersion, out.bytes());
+  return encode_record(kVersion, kVersion, out.bytes());
 }
 
 Result<UsageRecord> UsageRecord::decode(std::string_view value) {
-  const Opened opened = unseal(value, kVersion);
+  const Opened opened = decode_record(value, kVersion);
   Decoder in(opened.body);
   UsageRecord record;
   record.usage = get_usage(in);

@@ -30,7 +30,7 @@ class Checker {
       : volume_(volume), kv_(kv), options_(options) {}
 
   Result<CheckReport> run() {
-    STOA_CHECK_OK(read_nameless());
+    STOA_CHECK_OK(read_orphans());
     STOA_CHECK_OK(read_recycle_roots());
     STOA_CHECK_OK(read_inodes());
     STOA_CHECK_OK(read_entries());
@@ -55,7 +55,7 @@ class Checker {
  private:
   struct File {
     FileType type{};
-    FileId home = kNoFile;
+    FileId parent = kNoFile;
     FileId charged_to = kNoFile;
     std::uint32_t links = 0;                  // as recorded
     std::uint64_t entries = 0;                // as recorded
@@ -67,7 +67,7 @@ class Checker {
     std::uint64_t children = 0;     // as found
     std::uint32_t directories = 0;  // subdirectories, as found
     bool is_inline = false;
-    bool named_at_home = false;
+    bool named_at_parent = false;
     std::uint32_t flags = 0;
     bool has(InodeFlags flag) const { return (flags & flag) != 0; }
   };
@@ -132,9 +132,9 @@ class Checker {
   }
 
   // Files that live only because they are open (core/links/orphan.h): no name, but a home that is charged.
-  Status read_nameless() {
+  Status read_orphans() {
     return each_of(Family::kState, keys::kOrphanPrefix, [&](std::string_view key, std::string_view) -> Status {
-      nameless_.insert(keys::id_of(key.substr(keys::kOrphanPrefix.size())));
+      orphans_.insert(keys::id_of(key.substr(keys::kOrphanPrefix.size())));
       return {};
     });
   }
@@ -189,7 +189,7 @@ class Checker {
     if (!damage_.whole({Family::kTrash, Family::kInode, Family::kEntry})) return {};
     std::uint64_t names = 0;
     for (const auto& [id, file] : files_) {
-      if (is_bin(file.home) && file.type == FileType::kDirectory) names += file.children;
+      if (is_bin(file.parent) && file.type == FileType::kDirectory) names += file.children;
     }
     if (names != items)
       problem("there are " + std::to_string(items) + " items for " + std::to_string(names) + " names in recycle bins");
@@ -203,13 +203,13 @@ class Checker {
       if (file == files_.end() || !file->second.has(kHasBin))
         problem(number(dir) + ": wrongly listed as having a recycle bin");
       const auto found = files_.find(bin);
-      if (found == files_.end() || !found->second.has(kIsBin) || found->second.home != dir) {
+      if (found == files_.end() || !found->second.has(kIsBin) || found->second.parent != dir) {
         problem(number(dir) + ": its recycle bin " + number(bin) + " does not exist, or is another one's");
       }
     }
     for (const auto& [id, file] : files_) {
       if (file.has(kHasBin) && !recycle_roots_.contains(id)) problem(number(id) + ": its recycle bin is not recorded");
-      const auto recycle_root = recycle_roots_.find(file.home);
+      const auto recycle_root = recycle_roots_.find(file.parent);
       if (file.has(kIsBin) && (recycle_root == recycle_roots_.end() || recycle_root->second != id))
         problem(number(id) + ": a recycle bin that nobody has");
     }
@@ -227,7 +227,7 @@ class Checker {
       ++(inode->is_directory() ? report_.directories : report_.files);
       if (inode->type == FileType::kRegular) report_.bytes += inode->size;
       files_[id] = {.type = inode->type,
-                    .home = inode->home,
+                    .parent = inode->parent,
                     .charged_to = inode->charged_to,
                     .links = inode->links,
                     .entries = inode->entries,
@@ -323,7 +323,7 @@ class Checker {
       if (file->second.type != entry->type) problem(where + ": the type differs from that of the inode");
       if (entry->type == FileType::kDirectory) {
         if (!name.ends_with('/')) problem(where + ": a directory under the name of a file");
-        if (file->second.home != parent) problem(where + ": the directory thinks that its parent is another one");
+        if (file->second.parent != parent) problem(where + ": the directory thinks that its parent is another one");
       }
       std::string raw = name;
       if (entry->type == FileType::kDirectory) raw.pop_back();
@@ -340,7 +340,7 @@ class Checker {
         problem(where + ": the link record is missing");
       const Looked other = look(Family::kEntry, keys::id_key(parent) + raw + "/", &stored);
       if (entry->type != FileType::kDirectory && other != Looked::kUnreadable &&
-          entry->shadowed() != (other == Looked::kFound))
+          entry->hidden_by_directory() != (other == Looked::kFound))
         problem(where + ": wrongly marked as shadowed");
       ++entries_;
       return {};
@@ -388,7 +388,7 @@ class Checker {
       const FileId id = keys::id_of(key);
       const FileId parent = keys::id_of(keys::after_id(key));
       const auto file = files_.find(id);
-      if (file != files_.end() && file->second.home == parent) file->second.named_at_home = true;
+      if (file != files_.end() && file->second.parent == parent) file->second.named_at_parent = true;
       const std::string_view name = keys::after_id(keys::after_id(key));
       if (damage_.unreadable(Family::kEntry, keys::id_name(parent, name))) {
         problem(path_of(id) + " (" + number(id) + ") cannot be found: its name in the directory cannot be read");
@@ -444,24 +444,24 @@ class Checker {
       problem("names, links and accounts were not compared, because records of them cannot be read");
       return;
     }
-    for (const FileId id : nameless_) {
+    for (const FileId id : orphans_) {
       const auto file = files_.find(id);
       if (file == files_.end()) {
         problem(number(id) + ": listed as open without a name, and does not exist");
       } else if (file->second.names != 0 || file->second.links != 0 || file->second.type == FileType::kDirectory) {
         problem(number(id) + ": wrongly listed as open without a name");
-      } else if (file->second.home != kNoFile && !has_account(file->second.home)) {
+      } else if (file->second.parent != kNoFile && !has_account(file->second.parent)) {
         problem(number(id) + ": has no name, and its usage is charged to a directory that does not exist");
       }
     }
     for (const auto& [id, file] : files_) {
-      if (nameless_.contains(id)) continue;
-      const bool nameless = is_root(id) || file.has(kIsBin);
-      if (!nameless && file.names == 0) problem(number(id) + ": has no name");
+      if (orphans_.contains(id)) continue;
+      const bool orphan = is_root(id) || file.has(kIsBin);
+      if (!orphan && file.names == 0) problem(number(id) + ": has no name");
       if (file.has(kIsBin) && file.names != 0) problem(number(id) + ": a recycle bin with a name");
       const bool directory = file.type == FileType::kDirectory;
       // A file may be charged where it lost its name; a directory is charged to its parent.
-      if (!nameless && !file.named_at_home && (directory || !has_account(file.home))) {
+      if (!orphan && !file.named_at_parent && (directory || !has_account(file.parent))) {
         problem(number(id) + ": its usage is charged where it has no name");
       }
       if (file.charged_to != kNoFile && (!directory || !has_account(file.charged_to))) {
@@ -479,9 +479,9 @@ class Checker {
     }
   }
 
-  bool is_user_bin(const File& file) const { return file.type == FileType::kDirectory && is_bin(file.home); }
-  static FileId payer_above(const File& dir) {
-    return dir.charged_to != kNoFile ? dir.charged_to : dir.has(kExcluded) ? kRootId : dir.home;
+  bool is_user_bin(const File& file) const { return file.type == FileType::kDirectory && is_bin(file.parent); }
+  static FileId charged_above(const File& dir) {
+    return dir.charged_to != kNoFile ? dir.charged_to : dir.has(kExcluded) ? kRootId : dir.parent;
   }
   bool is_upload(FileId dir) const {
     const auto it = files_.find(dir);
@@ -500,13 +500,13 @@ class Checker {
       if (is_root(id) || file.has(kIsBin) || is_user_bin(file))
         continue;  // bins and their users' bins count as nothing
       const Usage& delta = file.usage;
-      FileId at = file.type == FileType::kDirectory ? payer_above(file) : file.home;
+      FileId at = file.type == FileType::kDirectory ? charged_above(file) : file.parent;
       UsageClass of = file.charged_to != kNoFile ? UsageClass::kMultipart
-                      : nameless_.contains(id)   ? UsageClass::kOrphans
+                      : orphans_.contains(id)    ? UsageClass::kOrphans
                                                  : UsageClass::kLive;
       for (int depth = 0; at != kNoFile; ++depth) {
         if (depth > 100'000) {
-          problem(number(id) + ": the directories above form a circle");
+          problem(number(id) + ": the directories above form a cycle");
           break;
         }
         if (is_bin(at)) of = UsageClass::kRecycled;
@@ -520,7 +520,7 @@ class Checker {
         }
         const auto dir = files_.find(at);
         const auto ended = ended_.find(at);
-        at = dir != files_.end()     ? payer_above(dir->second)
+        at = dir != files_.end()     ? charged_above(dir->second)
              : ended != ended_.end() ? ended->second.surviving_parent
                                      : kNoFile;
       }
@@ -585,7 +585,7 @@ class Checker {
           for (const OwnerKey& owner : {payee.owner.user(), payee.owner.group()})
             owners->second[owner] = owners->second[owner] + -change;
         }
-        at = payer_above(dir->second);
+        at = charged_above(dir->second);
       }
     }
     return {};
@@ -683,7 +683,7 @@ class Checker {
   // of these states, asked for in this order, and still there at the end, is in none at all.
   Result<bool> is_lost(BlobId blob) {
     if (volume_.in_flight.tracked(blob)) return false;
-    const std::lock_guard births(volume_.in_flight.births);
+    const std::lock_guard allocation_lock(volume_.in_flight.allocation_lock);
     if (volume_.in_flight.tracked(blob)) return false;
     const auto snapshot = volume_.kv.snapshot();
     for (const Family family : {Family::kBlob, Family::kGc}) {
@@ -696,7 +696,7 @@ class Checker {
 
   // Whether files use the blob, and the store does not hold it.
   Result<bool> is_missing(BlobId blob) {
-    const std::lock_guard births(volume_.in_flight.births);
+    const std::lock_guard allocation_lock(volume_.in_flight.allocation_lock);
     if (volume_.blobs.holds(blob)) return false;
     std::string value;
     const auto found = volume_.kv.get(Family::kBlob, keys::be64(static_cast<std::uint64_t>(blob)), &value);
@@ -752,7 +752,7 @@ class Checker {
   std::unordered_map<FileId, Ended> ended_;
   std::map<FileId, std::map<OwnerKey, CountersChange>> by_owner_;  // of directories that count owners: as found
   std::set<FileId> being_counted_;                                 // directories that will count owners
-  std::set<FileId> nameless_;
+  std::set<FileId> orphans_;
   std::map<FileId, FileId> recycle_roots_;
   std::set<FileId> with_acl_;
   std::unordered_map<BlobId, std::int64_t> expected_references_;

@@ -13,7 +13,7 @@ namespace stoa::core {
 namespace {
 
 constexpr auto kForgetPeriod = std::chrono::hours(1);
-constexpr auto kSealPeriod = std::chrono::seconds(15);
+constexpr auto kRecordPeriod = std::chrono::seconds(15);
 constexpr auto kScrubPeriod = std::chrono::hours(24);
 constexpr auto kAdoptAgain = std::chrono::minutes(1);  // what failed
 constexpr auto kCountAgain = std::chrono::minutes(1);  // what failed
@@ -25,23 +25,23 @@ std::chrono::milliseconds flush_period(const VolumeOptions& options) {
 }  // namespace
 
 Background::Background(VolumeContext& volume, Adoption& adoption, Registry& registry, Head& head,
-                       const qos::BackgroundThrottle::PolicyContext& pace)
+                       const qos::BackgroundThrottle::PolicyContext& throttle)
     : volume_(volume),
       adoption_(adoption),
       registry_(registry),
       head_(head),
-      adopt_pace_(head.scheduler, pace),
-      flush_pace_(head.scheduler, pace),
-      read_pace_(head.scheduler, pace),
-      count_pace_(head.scheduler, pace),
+      adopt_pace_(head.scheduler, throttle),
+      flush_pace_(head.scheduler, throttle),
+      read_throttle_(head.scheduler, throttle),
+      count_pace_(head.scheduler, throttle),
       failures_(volume.metrics.counter("stoa_background_failures_total", "Rounds of background work that failed")),
       scrub_due_(volume_.time.steady() + kScrubPeriod),
       adopting_(head.adopting.add(kAdoptAgain, [this] { adopt(); })),
       flushing_(head.flushing.add(flush_period(volume.options), [this] { flush_and_free(); })),
       counting_(head.counting.add(kCountAgain, [this] { count_owners(); })) {
   if (volume.options.scrub_bytes_per_second != 0)
-    reading_ = head.reading.add(kSealPeriod, [this] { read_at_leisure(); });
-  volume.owner_count.on_wish = [this] { head_.counting.call(counting_); };
+    reading_ = head.reading.add(kRecordPeriod, [this] { read_at_leisure(); });
+  volume.owner_count.on_request = [this] { head_.counting.call(counting_); };
   head.adopting.call(adopting_);
   head.counting.call(counting_);  // what a stop has broken off
 }
@@ -49,9 +49,9 @@ Background::Background(VolumeContext& volume, Adoption& adoption, Registry& regi
 Background::~Background() {
   adopt_pace_.stop();
   flush_pace_.stop();
-  read_pace_.stop();
+  read_throttle_.stop();
   count_pace_.stop();
-  volume_.owner_count.on_wish = nullptr;
+  volume_.owner_count.on_request = nullptr;
   head_.flushing.remove(flushing_);
   head_.adopting.remove(adopting_);
   if (reading_) head_.reading.remove(*reading_);
@@ -83,9 +83,9 @@ void Background::flush_and_free() {
 }
 
 void Background::read_at_leisure() {
-  Status done = seal_quiet_files(volume_, kQuietNs, &read_pace_);
+  Status done = record_sums_of_quiet_files(volume_, kQuietNs, &read_throttle_);
   if (done && volume_.time.steady() >= scrub_due_) {
-    done = scrub_all(volume_, &read_pace_);
+    done = scrub_all(volume_, &read_throttle_);
     scrub_due_ = volume_.time.steady() + kScrubPeriod;
   }
   report(done, "a round of scrubbing failed");

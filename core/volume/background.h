@@ -1,7 +1,7 @@
 // The background work of a volume, on the threads of the process (core/head): flushes lazy attributes, frees garbage,
 // forgets what was set on directories that are gone, and tells events; records and verifies checksums at the rate that
 // the options allow; counts what users and groups own where that is asked for; after the start,
-// tells the blob store which blobs are in use. All give way to requests (qos/pace.h).
+// tells the blob store which blobs are in use. All give way to requests (qos/background_throttle.h).
 #pragma once
 
 #include <chrono>
@@ -12,15 +12,15 @@
 #include "core/head/head.h"
 #include "core/txn/volume_context.h"
 #include "core/volume/space_watch.h"
-#include "qos/pace.h"
+#include "qos/background_throttle.h"
 
 namespace stoa::core {
 
 class Background {
  public:
-  // `adoption`, `registry`, `head` and all that the pace asks for must outlive it.
+  // `adoption`, `registry`, `head` and all that the throttle asks for must outlive it.
   Background(VolumeContext& volume, Adoption& adoption, Registry& registry, Head& head,
-             const qos::BackgroundThrottle::PolicyContext& pace);
+             const qos::BackgroundThrottle::PolicyContext& throttle);
   ~Background();
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
@@ -40,7 +40,7 @@ class Background {
   SpaceWatch space_{volume_.events};
   qos::BackgroundThrottle adopt_pace_;
   qos::BackgroundThrottle flush_pace_;
-  qos::BackgroundThrottle read_pace_;
+  qos::BackgroundThrottle read_throttle_;
   qos::BackgroundThrottle count_pace_;
   Counter& failures_;
   std::chrono::steady_clock::time_point forget_due_ = volume_.time.steady();  // of the flushing rounds

@@ -22,7 +22,7 @@ Result<Generation> read_generation(KvReader& kv) {
   std::string value;
   STOA_TRY(found, kv.get(Family::kConfig, kGenerationKey, &value));
   if (!found) return Generation{};
-  const Opened opened = unseal(value, kGenerationVersion);
+  const Opened opened = decode_record(value, kGenerationVersion);
   Decoder in(opened.body);
   Generation generation;
   generation.number = in.get<std::uint64_t>();
@@ -36,7 +36,7 @@ Status write_generation(KvStore& kv, const Generation& generation) {
   Encoder out;
   out.put(generation.number).put(generation.nonce).put(generation.seconds);
   WriteBatch batch;
-  batch.put(Family::kConfig, kGenerationKey, seal(kGenerationVersion, kGenerationVersion, out.bytes()));
+  batch.put(Family::kConfig, kGenerationKey, encode_record(kGenerationVersion, kGenerationVersion, out.bytes()));
   const WriteBatch* const batches[] = {&batch};
   STOA_CHECK_OK(kv.apply(batches));
   return kv.sync();

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "core/api/flow_table.h"
+#include "core/api/qos_table.h"
 
 namespace stoa::core {
 namespace {
@@ -37,9 +37,9 @@ Status forget_gone_directories(VolumeContext& volume, Registry& registry) {
       if (look(policy.directory)) STOA_CHECK_OK(unless_gone_too(registry.remove_audit_policy(policy.directory)));
     }
   }
-  for (const FlowRule* rule : now->flow_rules()) {
-    if (rule->target.kind != FlowKind::kDirectory || !look(FileId{rule->target.id})) continue;
-    STOA_CHECK_OK(unless_gone_too(registry.remove_flow(rule->target)));
+  for (const QosRule* rule : now->qos_rules()) {
+    if (rule->target.kind != QosKind::kDirectory || !look(FileId{rule->target.id})) continue;
+    STOA_CHECK_OK(unless_gone_too(registry.remove_qos_class(rule->target)));
   }
   return {};
 }

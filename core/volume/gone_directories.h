@@ -1,4 +1,4 @@
-// What is set on a directory in the registry does not go with it: recycle policies, what audit records, flows.
+// What is set on a directory in the registry does not go with it: recycle policies, what audit records, QoS classes.
 #pragma once
 
 #include "core/api/registry.h"

@@ -52,7 +52,7 @@ Status replay_usage(VolumeContext& volume) {
     // Of no file: owners that are being counted begin anew.
     charge({account, payee.owner, kNoFile, of}, delta, lagging);
   }
-  return volume.committer.settle_usage(std::move(lagging));
+  return volume.committer.checkpoint_usage(std::move(lagging));
 }
 
 }  // namespace stoa::core

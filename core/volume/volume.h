@@ -68,7 +68,7 @@ class Volume {
   virtual Namespace& ns() = 0;
   virtual Registry& registry() = 0;
   virtual StateTable& state() = 0;          // opens, byte-range locks and caching leases of all protocols
-  virtual qos::Scheduler& scheduler() = 0;  // of the flows in the registry's snapshots
+  virtual qos::Scheduler& scheduler() = 0;  // of the QoS classes in the registry's snapshots
   virtual Journal& journal() = 0;           // what changed, in order (core/journal/journal.h)
   virtual const HandleCodec& handles() const = 0;
   virtual EventLog& events() = 0;  // what an administrator should know of

@@ -11,7 +11,7 @@
 #include "core/journal/journal.h"
 #include "core/kv/keys.h"
 #include "core/links/orphan.h"
-#include "core/namespace/find_flows.h"
+#include "core/namespace/find_qos_classes.h"
 #include "core/namespace/owner_count.h"
 #include "core/namespace/quota.h"
 #include "core/recycle/bin.h"
@@ -46,10 +46,11 @@ class NamespaceImpl final : public Namespace {
 #include "core/api/operations.def"
 
   // Part of another request, so not one itself.
-  Status find_flows(const OpContext&, FileId file, const FlowTable& table, std::vector<qos::Flow*>& found) override {
-    return core::find_flows(volume_, file, table, found);
+  Status find_qos_classes(const OpContext&, FileId file, const QosTable& table,
+                          std::vector<qos::QosClass*>& found) override {
+    return core::find_qos_classes(volume_, file, table, found);
   }
-  void refused(const OpContext&, const Refusal&) override { requests_.add(); }
+  void refused(const OpContext&, const AuthFailure&) override { requests_.add(); }
   Status sync(const OpContext& ctx, const PendingDurability& pending) override {
     STOA_TRY(flushed, flush_files(volume_, ctx, pending.written()));
     return volume_.committer.wait_durable(std::max(flushed, pending.newest(volume_.shard)), ctx.durable_by);
@@ -136,9 +137,9 @@ class VolumeImpl final : public Volume {
     volume_.metrics.gauge_callback("stoa_cached_acl_bytes", "Memory of the ACLs of inodes in memory", {},
                                    [this] { return static_cast<double>(volume_.nodes.acl_bytes()); });
     if (volume_.options.background) {
-      const qos::BackgroundThrottle::PolicyContext pace{.terms = [this] { return registry_->background_terms(); },
-                                                        .requests = [this] { return ns_.requests(); }};
-      background_.emplace(volume_, *adoption_, *registry_, opened_.head, pace);
+      const qos::BackgroundThrottle::PolicyContext throttle{.terms = [this] { return registry_->background_terms(); },
+                                                            .requests = [this] { return ns_.requests(); }};
+      background_.emplace(volume_, *adoption_, *registry_, opened_.head, throttle);
     }
     return {};
   }
@@ -165,7 +166,7 @@ class VolumeImpl final : public Volume {
   Status flush() override {
     STOA_CHECK_OK(flush_lazy(volume_));
     STOA_CHECK_OK(store_quiet_sums(volume_, true));
-    STOA_CHECK_OK(volume_.committer.settle_usage());
+    STOA_CHECK_OK(volume_.committer.checkpoint_usage());
     return volume_.committer.wait_durable(volume_.committer.applied());
   }
   Result<CheckReport> check(const CheckOptions& options) override {
@@ -183,7 +184,7 @@ class VolumeImpl final : public Volume {
   Status run_purge(Timestamp now) override { return age_bins(volume_, now); }
   Result<bool> run_owner_count(std::size_t files_max) override { return count_more_owners(volume_, files_max); }
   Status run_scrub() override {
-    STOA_CHECK_OK(seal_quiet_files(volume_, 0));
+    STOA_CHECK_OK(record_sums_of_quiet_files(volume_, 0));
     return scrub_all(volume_);
   }
   std::vector<Problem> health() override {

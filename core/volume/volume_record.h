@@ -16,14 +16,14 @@ struct VolumeRecord {
   std::string encode() const {
     Encoder out;
     out.put(kMagic).put(info.id).put_string(info.name).put(info.created.ns).put(handle_key[0]).put(handle_key[1]);
-    return seal(kVersion, kVersion, out.bytes());
+    return encode_record(kVersion, kVersion, out.bytes());
   }
   // kNotSupported: the volume was made before version 0.1.0, or by a newer version.
   static Result<VolumeRecord> decode(std::string_view value) {
     constexpr std::size_t kEnvelopeBytes = 6;
     Decoder head(value.substr(std::min(value.size(), kEnvelopeBytes)));
     const bool has_magic = head.get<std::uint64_t>() == kMagic;
-    const Opened opened = unseal(value, has_magic ? kVersion : kLastEarlyVersion);
+    const Opened opened = decode_record(value, has_magic ? kVersion : kLastEarlyVersion);
     if (!has_magic && opened.version != 0) return fail(Errc::kNotSupported, kTooOld);
     if (opened.version == 0) {
       const bool newer = has_magic && static_cast<std::uint8_t>(value[1]) > kVersion;

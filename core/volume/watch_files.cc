@@ -11,14 +11,14 @@ class TreeFiles final : public FileWatch {
  public:
   explicit TreeFiles(VolumeContext& volume) : volume_(volume) {}
 
-  Result<bool> nameless(FileId file) override {
+  Result<bool> orphan(FileId file) override {
     STOA_TRY(node, volume_.nodes.get(file));
     const std::shared_lock lock(node->lock);
     STOA_CHECK_OK(require_live(*node));
     return node->record.links == 0;
   }
 
-  bool settled(FileId file) override {
+  bool quiesced(FileId file) override {
     const auto node = volume_.nodes.get(file);
     if (!node) return false;
     // Content is written and cut under the gate; all else is changed under the node's lock.

@@ -311,9 +311,9 @@ class Server final : public AdminServer {
       *state = fresh.release();
       if (const auto problem = head.problem(version)) {
         serving.enter(connection, Phase::kAnswer);
-        Reply refusal = plain_error(400, "invalid", *problem);
-        refusal.headers = {{"Connection", "close"}, {"Cache-Control", "no-store"}};
-        return send(connection, refusal, id);
+        Reply error_reply = plain_error(400, "invalid", *problem);
+        error_reply.headers = {{"Connection", "close"}, {"Cache-Control", "no-store"}};
+        return send(connection, error_reply, id);
       }
       serving.enter(connection, Phase::kBody);
       return MHD_YES;

@@ -289,25 +289,25 @@ void add_held(Json& causes, const Json& held) {
   }
 }
 
-void add_flow(Json& causes, const Json& flow) {
-  const auto waiting = flow["use"]["waiting"].get<std::uint64_t>();
+void add_qos_class(Json& causes, const Json& qos_class) {
+  const auto waiting = qos_class["use"]["waiting"].get<std::uint64_t>();
   if (waiting == 0) return;
-  const auto target = flow["target"].get<std::string>();
+  const auto target = qos_class["target"].get<std::string>();
   constexpr std::pair<const char*, const char*> kOptions[] = {{"read_bytes", "--read"},
                                                               {"write_bytes", "--write"},
                                                               {"read_ops", "--read-iops"},
                                                               {"write_ops", "--write-iops"},
                                                               {"metadata_ops", "--metadata"}};
-  std::string ceilings;
+  std::string limits;
   for (const auto& [name, option] : kOptions) {
-    if (flow["limits"][name].is_null()) continue;
-    ceilings.append(ceilings.empty() ? "" : " or ").append(option).append(" MORE");
+    if (qos_class["limits"][name].is_null()) continue;
+    limits.append(limits.empty() ? "" : " or ").append(option).append(" MORE");
   }
-  const std::string raise = ceilings.empty() ? "; the ceiling is of a flow above this one: stoa qos list"
-                                             : "; raise the ceiling: stoa qos set " + word(target) + " " + ceilings +
-                                                   ", or that of a flow above it";
-  add(causes, "ceiling", {{"target", target}, {"requests", waiting}},
-      std::to_string(waiting) + (waiting == 1 ? " request waits" : " requests wait") + " now, because a ceiling of " +
+  const std::string raise = limits.empty() ? "; the limit is of a QoS class above this one: stoa qos list"
+                                           : "; raise the limit: stoa qos set " + word(target) + " " + limits +
+                                                 ", or that of a QoS class above it";
+  add(causes, "limit", {{"target", target}, {"requests", waiting}},
+      std::to_string(waiting) + (waiting == 1 ? " request waits" : " requests wait") + " now, because a limit of " +
           target + " or above it is reached",
       "stoa qos top shows who uses how much" + raise);
 }

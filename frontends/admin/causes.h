@@ -45,8 +45,8 @@ void add_quota(Json& causes, const std::string& path, const std::string& owner, 
 
 // `held`: held_view().
 void add_held(Json& causes, const Json& held);
-// `flow`: flow_view().
-void add_flow(Json& causes, const Json& flow);
+// `qos_class`: qos_view().
+void add_qos_class(Json& causes, const Json& qos_class);
 // `space`: of the root directory. The whole volume, or some of the disks that work.
 void add_space(Json& causes, const core::StatfsReply& space, std::span<const core::BlobStore::DirectoryHealth> disks);
 void add_disk(Json& causes, const core::BlobStore::DirectoryHealth& disk);

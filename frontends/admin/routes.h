@@ -52,10 +52,10 @@ JsonResult remove_quota(Service&, const Request&);
 JsonResult list_owner_quotas(Service&, const Request&);
 JsonResult count_owners(Service&, const Request&);
 
-JsonResult list_flows(Service&, const Request&);
-JsonResult get_flow(Service&, const Request&);
-JsonResult set_flow(Service&, const Request&);
-JsonResult remove_flow(Service&, const Request&);
+JsonResult list_qos_classes(Service&, const Request&);
+JsonResult get_qos_class(Service&, const Request&);
+JsonResult set_qos_class(Service&, const Request&);
+JsonResult remove_qos_class(Service&, const Request&);
 
 JsonResult list_recycled(Service&, const Request&);
 JsonResult restore_recycled(Service&, const Request&);

@@ -4,8 +4,8 @@
 #include <span>
 
 #include "frontends/admin/causes.h"
-#include "frontends/admin/flow_words.h"
 #include "frontends/admin/held_view.h"
+#include "frontends/admin/qos_words.h"
 #include "frontends/admin/query.h"
 #include "frontends/admin/routes.h"
 #include "frontends/admin/views.h"
@@ -159,25 +159,25 @@ class QuotasView {
   Json list_ = Json::array();
 };
 
-// Whether requests for this place pay the flow: of the user and the client that were named, or of anybody.
-bool concerns(const core::FlowTarget& target, const core::User* user, const std::optional<core::Network>& client,
+// Whether requests for this place pay the QoS class: of the user and the client that were named, or of anybody.
+bool concerns(const core::QosTarget& target, const core::User* user, const std::optional<core::Network>& client,
               const std::vector<core::FileId>& directories, const core::RegistrySnapshot& registry) {
   switch (target.kind) {
-    case core::FlowKind::kDirectory:
+    case core::QosKind::kDirectory:
       return std::ranges::find(directories, core::FileId{target.id}) != directories.end();
-    case core::FlowKind::kExport: {
+    case core::QosKind::kExport: {
       const core::Export* record = registry.find_export(core::ExportId{static_cast<std::uint32_t>(target.id)});
       return record != nullptr && std::ranges::find(directories, record->root) != directories.end();
     }
-    case core::FlowKind::kUser:
+    case core::QosKind::kUser:
       return user != nullptr && user->uid == target.id;
-    case core::FlowKind::kGroup:
+    case core::QosKind::kGroup:
       return user != nullptr && user->credentials().in_group(static_cast<std::uint32_t>(target.id));
-    case core::FlowKind::kClients:
+    case core::QosKind::kClients:
       return !client || target.network.contains(client->address);
-    case core::FlowKind::kProtocol:
+    case core::QosKind::kProtocol:
       return true;
-    case core::FlowKind::kBackground:
+    case core::QosKind::kBackground:
       return false;
   }
   return false;
@@ -211,11 +211,11 @@ JsonResult explain(Service& service, const Request& request) {
   json["quotas"] = quotas.take();
   json["held"] = held_view(service, attr.id);
   add_held(causes, json["held"]);
-  Json& flows = json["flows"] = Json::array();
-  for (const core::FlowRule* rule : registry->flow_rules()) {
+  Json& qos_classes = json["qos_classes"] = Json::array();
+  for (const core::QosRule* rule : registry->qos_rules()) {
     if (!concerns(rule->target, user, client, above.directories, *registry)) continue;
-    flows.push_back(flow_view(service, request, *registry, *rule));
-    add_flow(causes, flows.back());
+    qos_classes.push_back(qos_view(service, request, *registry, *rule));
+    add_qos_class(causes, qos_classes.back());
   }
   STOA_TRY(space, service.volume.ns().statfs(request.context(), {.id = core::kRootId}));
   json["bytes_free"] = service.space().free;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/journal/journal.h"
-#include "core/journal/places.h"
+#include "core/journal/path_resolver.h"
 #include "core/volume/volume.h"
 #include "frontends/admin/event_stream.h"
 

@@ -99,14 +99,14 @@ Result<core::Attributes> find_directory(const Call& call, core::Namespace& ns, s
   return attr;
 }
 
-void ExportAccess::find_flows(const rpc::Call& call, const core::FileRef& ref, core::Namespace& ns,
-                              std::vector<qos::Flow*>& path) {
-  const core::FlowTable* table = snapshot_->flows();
+void ExportAccess::find_qos_classes(const rpc::Call& call, const core::FileRef& ref, core::Namespace& ns,
+                                    std::vector<qos::QosClass*>& path) {
+  const core::QosTable* table = snapshot_->qos_classes();
   if (table == nullptr) return;
   // Who asks need not be found out twice where it does not matter here.
   const core::Export* found = snapshot_->find_export(ref.scope);
   if (found == nullptr || !found->nfs || found->rule_for(call.peer.address) == nullptr) return;
-  core::FlowCaller caller{.protocol = core::Protocol::kNfs, .through = found->id, .address = call.peer.address};
+  core::QosCaller caller{.protocol = core::Protocol::kNfs, .through = found->id, .address = call.peer.address};
   if (table->has_owners()) {
     if (!enter(call, *found)) return;
     caller.cred = &context_.cred;
@@ -114,9 +114,9 @@ void ExportAccess::find_flows(const rpc::Call& call, const core::FileRef& ref, c
   find_path(*table, caller, ref.id, ns, path);
 }
 
-void ExportAccess::find_flows_here(const rpc::Call& call, core::FileId file, core::Namespace& ns,
-                                   std::vector<qos::Flow*>& path) {
-  const core::FlowTable* table = snapshot_->flows();
+void ExportAccess::find_qos_classes_here(const rpc::Call& call, core::FileId file, core::Namespace& ns,
+                                         std::vector<qos::QosClass*>& path) {
+  const core::QosTable* table = snapshot_->qos_classes();
   if (table == nullptr) return;
   find_path(
       *table,
@@ -124,11 +124,11 @@ void ExportAccess::find_flows_here(const rpc::Call& call, core::FileId file, cor
       file, ns, path);
 }
 
-void ExportAccess::find_path(const core::FlowTable& table, const core::FlowCaller& caller, core::FileId file,
-                             core::Namespace& ns, std::vector<qos::Flow*>& path) {
+void ExportAccess::find_path(const core::QosTable& table, const core::QosCaller& caller, core::FileId file,
+                             core::Namespace& ns, std::vector<qos::QosClass*>& path) {
   of_directories_.clear();
   // A file that is gone is the operation's to tell.
-  if (table.has_directories()) (void)ns.find_flows(context_, file, table, of_directories_);
+  if (table.has_directories()) (void)ns.find_qos_classes(context_, file, table, of_directories_);
   table.compose_path(caller, of_directories_, path);
 }
 

@@ -20,7 +20,7 @@ class ExportAccess final {
       : registry_(registry), rules_(rules) {}
 
   void refresh() { snapshot_ = registry_.snapshot(); }
-  bool governs() const { return snapshot_->flows() != nullptr; }
+  bool governs() const { return snapshot_->qos_classes() != nullptr; }
   const core::RegistrySnapshot& snapshot() const { return *snapshot_; }
   const IdentityRules& rules() const { return rules_; }
 
@@ -30,11 +30,13 @@ class ExportAccess final {
   Status enter(const rpc::Call& call, core::ExportId id);
   Status enter(const rpc::Call& call, const core::Export& found);
 
-  // The flows that a call pays that comes in through the export of this handle; none when it may not come in.
-  void find_flows(const rpc::Call& call, const core::FileRef& ref, core::Namespace& ns, std::vector<qos::Flow*>& path);
+  // The QoS classes that a call pays that comes in through the export of this handle; none when it may not come in.
+  void find_qos_classes(const rpc::Call& call, const core::FileRef& ref, core::Namespace& ns,
+                        std::vector<qos::QosClass*>& path);
 
   // The same of a call that has come in, for a file of the export that was entered last.
-  void find_flows_here(const rpc::Call& call, core::FileId file, core::Namespace& ns, std::vector<qos::Flow*>& path);
+  void find_qos_classes_here(const rpc::Call& call, core::FileId file, core::Namespace& ns,
+                             std::vector<qos::QosClass*>& path);
 
   // Whether the export that was entered last takes calls that show who they are as this one did. Each program has its
   // own error for a call that does not, and lets some pass.
@@ -57,8 +59,8 @@ class ExportAccess final {
  private:
   static const IdentityRules kNoKerberos;
 
-  void find_path(const core::FlowTable& table, const core::FlowCaller& caller, core::FileId file, core::Namespace& ns,
-                 std::vector<qos::Flow*>& path);
+  void find_path(const core::QosTable& table, const core::QosCaller& caller, core::FileId file, core::Namespace& ns,
+                 std::vector<qos::QosClass*>& path);
   void report_refused(const rpc::Call& call, core::Namespace& ns, core::FileId directory, std::string_view request,
                       std::string_view reason) const;
 
@@ -68,7 +70,7 @@ class ExportAccess final {
   core::OpContext context_;
   const core::Export* export_ = nullptr;
   bool flavor_allowed_ = true;
-  std::vector<qos::Flow*> of_directories_;  // find_path()'s
+  std::vector<qos::QosClass*> of_directories_;  // find_path()'s
 };
 
 // What programs of this server are made of.

@@ -95,7 +95,7 @@ Result<std::unique_ptr<NfsServer>> NfsServer::start(const NfsServerOptions& opti
   rpc::Service service{
       .programs = rpc::programs_of<ExportAccess>(
           {&parts->nfs3, &parts->nfs4, &parts->mount3, &parts->nlm4, &parts->nsm1, &parts->rquota2}, make_access),
-      .settle = [&ns](const core::PendingDurability& pending) { return ns.sync({}, pending); },
+      .sync = [&ns](const core::PendingDurability& pending) { return ns.sync({}, pending); },
       .payload_offset = write_payload_offset,
       .scheduler = options.scheduler,
       .gss = parts->kerberos.get(),

@@ -36,8 +36,9 @@ struct NfsServerOptions {
   bool register_ports = false;            // tell the portmapper at 127.0.0.1:portmapper_port
   std::uint16_t portmapper_port = 111;
   std::uint16_t client_portmapper_port = 111;  // of clients, for calls to their lock managers and status monitors
-  qos::Scheduler* scheduler = nullptr;  // of the registry's flows; null: nobody is held back. Must outlive the server
-  std::chrono::seconds lease{90};       // of clients of version 4
+  qos::Scheduler* scheduler =
+      nullptr;                     // of the registry's QoS classes; null: nobody is held back. Must outlive the server
+  std::chrono::seconds lease{90};  // of clients of version 4
   std::function<std::chrono::steady_clock::time_point()> lease_clock{};  // for tests of leases
   nfs4::StateidLimits stateids{};
 };

@@ -124,7 +124,7 @@ Transaction::Transaction(Services& services, std::unique_ptr<Request> request, b
       target_ok_(target_ok),
       host_id_(host_id),
       connection_(connection),
-      gate_(std::make_shared<FlowGate>(services, connection)) {}
+      gate_(std::make_shared<QosGate>(services, connection)) {}
 
 Transaction::~Transaction() = default;
 

@@ -7,8 +7,8 @@
 #include <span>
 #include <string>
 
-#include "frontends/s3/flow_gate.h"
 #include "frontends/s3/op/call.h"
+#include "frontends/s3/qos_gate.h"
 
 namespace stoa::s3 {
 
@@ -36,7 +36,7 @@ class Transaction {
   const Request& request() const { return *request_; }
   Operation operation() const { return route_.operation; }
   bool refused() const { return failure_.has_value(); }
-  const std::shared_ptr<FlowGate>& gate() const { return gate_; }
+  const std::shared_ptr<QosGate>& gate() const { return gate_; }
   // For reading a long object while it is sent.
   const core::OpContext& context() const { return call_ ? call_->ctx : anonymous_; }
 
@@ -59,7 +59,7 @@ class Transaction {
   core::OpContext anonymous_{};
   Route route_{};
   std::optional<Call> call_;
-  std::shared_ptr<FlowGate> gate_;  // also of the response that is being sent
+  std::shared_ptr<QosGate> gate_;  // also of the response that is being sent
   std::string payload_hash_;
   ChunkSigning signing_{};
   std::string claimed_key_;  // the access key that the request says to be signed with

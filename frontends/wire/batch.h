@@ -26,7 +26,7 @@ class Batch {
     requests_.clear();
     for (Record& record : records) requests_.emplace_back().held.record = std::move(record);
   }
-  // One that waited for its flows.
+  // One that waited for its QoS classes.
   void take(Held<P> held) {
     requests_.clear();
     requests_.emplace_back().held = std::move(held);
@@ -42,8 +42,8 @@ class Batch {
  private:
   static constexpr std::size_t kSendEarly = std::size_t{256} << 10;  // replies gathered beyond this leave at once
   static constexpr std::size_t kKeepReplies = std::size_t{512} << 10;
-  // So long a request waits for its flows. NFS clients send again, or give up, after 60 s; and when all slots of a
-  // session wait, its lease, which they renew after 60 s of 90, is not renewed meanwhile.
+  // So long a request waits for its QoS classes. NFS clients send again, or give up, after 60 s; and when all slots of
+  // a session wait, its lease, which they renew after 60 s of 90, is not renewed meanwhile.
   static constexpr std::chrono::nanoseconds kParkedMax = std::chrono::seconds(20);
 
   struct Item {
@@ -63,7 +63,7 @@ class Batch {
   Item* choose_alone(Connection<P>& connection);
   void run_in_place(Connection<P>& connection, std::size_t index);
   void run_alone(Connection<P>& connection, Item& item);
-  void settle();
+  void sync();
   void hand_over(const ConnectionRef& connection, Item& item);
   void push(const ConnectionRef& connection, Held<P> held);
   void send_ready(Connection<P>& connection) {
@@ -114,7 +114,7 @@ bool Batch<P>::run(const ConnectionRef& connection, Clock::time_point now, bool 
   if (deferred_.empty() || !deferred_.pending()) {
     // Nothing to wait for: all replies leave together.
     if (!deferred_.empty()) {
-      settle();
+      sync();
       ready_.append(deferred_.buffer().bytes());
     }
     if (alone != nullptr) release_early();
@@ -122,7 +122,7 @@ bool Batch<P>::run(const ConnectionRef& connection, Clock::time_point now, bool 
   } else {
     release_early();
     send_ready(c);
-    settle();
+    sync();
     if (!c.send(deferred_.buffer().bytes())) engine_.connections.close(c);
   }
   if (alone != nullptr) {
@@ -172,7 +172,7 @@ bool Batch<P>::decode(Connection<P>& connection) {
 template <class P>
 void Batch<P>::charge(Connection<P>& connection, const Item& item, Charge& charge) {
   handler_.charge(connection, item.request, now_, charge);
-  for (const qos::Flow* flow : charge.path) flow->prefetch(charge.price.kind());
+  for (const qos::QosClass* qos_class : charge.path) qos_class->prefetch(charge.price.kind());
 }
 
 template <class P>
@@ -306,9 +306,9 @@ void Batch<P>::run_in_place(Connection<P>& c, std::size_t index) {
 }
 
 template <class P>
-void Batch<P>::settle() {
-  now_ = deferred_.settle(engine_.protocol, handler_, engine_.options.name,
-                          [this](std::size_t index) -> typename P::Request& { return requests_[index].request; });
+void Batch<P>::sync() {
+  now_ = deferred_.sync(engine_.protocol, handler_, engine_.options.name,
+                        [this](std::size_t index) -> typename P::Request& { return requests_[index].request; });
 }
 
 template <class P>

@@ -1,11 +1,12 @@
-// What requests cost: the class decides which thread runs one and what waits for it, the charge what its flows pay.
+// What requests cost: the class decides which thread runs one and what waits for it, the charge what its QoS classes
+// pay.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "qos/flow.h"
+#include "qos/qos_class.h"
 
 namespace stoa::wire {
 
@@ -18,9 +19,9 @@ enum class CostClass : std::uint8_t {
 };
 inline constexpr std::size_t kCostClasses = 5;
 
-// What a request pays before it is run. The flows are valid until Handler::refresh().
+// What a request pays before it is run. The QoS classes are valid until Handler::refresh().
 struct Charge {
-  std::vector<qos::Flow*> path{};  // empty: nothing
+  std::vector<qos::QosClass*> path{};  // empty: nothing
   qos::Price price{};
 };
 

@@ -38,7 +38,7 @@ class DeferredReplies {
   Mark begin() const { return {replies_.size(), pending_.mark()}; }
   ReplyBuffer& buffer() { return replies_; }
   core::PendingDurability& pending_list() { return pending_; }
-  // `request` is an index in the list that settle() is given.
+  // `request` is an index in the list that sync() is given.
   void add(std::size_t request, const Mark& begin, bool failed, Clock::time_point since) {
     waiting_.push_back({request, begin.at, replies_.size(), failed, since, begin.pending, pending_.mark()});
   }
@@ -46,7 +46,7 @@ class DeferredReplies {
   // Makes durable what the replies promise; those whose changes are not then say so. What is to leave is in buffer().
   // `request_of` gives the request of an index. Returns when that was done.
   template <class RequestOf>
-  Clock::time_point settle(const P& protocol, Handler& handler, const std::string& server, RequestOf request_of);
+  Clock::time_point sync(const P& protocol, Handler& handler, const std::string& server, RequestOf request_of);
 
  private:
   struct Deferred {
@@ -64,9 +64,9 @@ class DeferredReplies {
 
 template <class P>
 template <class RequestOf>
-Clock::time_point DeferredReplies<P>::settle(const P& protocol, Handler& handler, const std::string& server,
-                                             RequestOf request_of) {
-  const bool durable = pending_.empty() || protocol.settle(pending_).has_value();
+Clock::time_point DeferredReplies<P>::sync(const P& protocol, Handler& handler, const std::string& server,
+                                           RequestOf request_of) {
+  const bool durable = pending_.empty() || protocol.sync(pending_).has_value();
   const Clock::time_point now = Clock::now();
   // What may leave differs from what was written when something is not durable, or is to be finished.
   const bool rewrite = !durable || std::ranges::any_of(waiting_, [&](const Deferred& d) {
@@ -77,11 +77,11 @@ Clock::time_point DeferredReplies<P>::settle(const P& protocol, Handler& handler
     Request& request = request_of(d.request);
     const std::span<const std::byte> reply = replies_.bytes().subspan(d.begin, d.end - d.begin);
     handler.took(request, now - d.since);
-    Status settled;
-    if (!durable && !d.failed) settled = protocol.settle(pending_.between(d.from, d.to));
-    if (!settled) {
-      log_error(server, "a change could not be made durable", {{"error", describe(settled.error())}});
-      handler.append_not_durable(request, settled.error().code, honest);
+    Status synced;
+    if (!durable && !d.failed) synced = protocol.sync(pending_.between(d.from, d.to));
+    if (!synced) {
+      log_error(server, "a change could not be made durable", {{"error", describe(synced.error())}});
+      handler.append_not_durable(request, synced.error().code, honest);
       continue;
     }
     handler.durable(request, reply, now);

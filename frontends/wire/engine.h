@@ -186,7 +186,7 @@ void Engine<P>::close_all() {
     waiting_.clear();
   }
   // A request that was just granted may still become a task.
-  if (qos::Scheduler* const scheduler = protocol.scheduler()) scheduler->settle();
+  if (qos::Scheduler* const scheduler = protocol.scheduler()) scheduler->quiesce();
   tasks.clear();
   connections.wait_until_gone();
 }

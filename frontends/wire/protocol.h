@@ -8,7 +8,7 @@
 //     class Handler;            // what one worker does with requests
 //     Framer framer() const;
 //     qos::Scheduler* scheduler() const;                        // where requests pay; null: none is held back
-//     Status settle(const core::PendingDurability&) const;      // as core::Namespace::sync()
+//     Status sync(const core::PendingDurability&) const;      // as core::Namespace::sync()
 //   };
 //   P::Session
 //     Session(Connection<P>&);
@@ -75,7 +75,7 @@ struct Payload {
   std::span<const std::byte> tail{};
 };
 
-// What became of a request that waited for its flows.
+// What became of a request that waited for its QoS classes.
 enum class Admission : std::uint8_t { kNotParked, kGranted, kRefused };
 
 // A request that waits, or is on its way to another worker.

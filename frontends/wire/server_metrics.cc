@@ -29,7 +29,7 @@ ServerMetrics::ServerMetrics(MetricRegistry& r, const std::string& name, const s
       record_memory_waits(
           r.counter(name + "_record_memory_waits_total", "Times a connection waited for memory for a large record")),
       handed_over(r.counter(name + "_calls_handed_over_total", "Calls handed to another worker")),
-      parked(r.counter(name + "_calls_parked_total", "Calls that waited for a QoS ceiling")),
+      parked(r.counter(name + "_calls_parked_total", "Calls that waited for a QoS limit")),
       connections(r.gauge(name + "_connections", "Open connections")),
       in_flight(r.gauge(name + "_in_flight", "Calls handed to workers and not yet answered")),
       output_bytes(r.gauge(name + "_output_bytes", "Bytes of replies not yet taken by clients")),

@@ -195,7 +195,7 @@ void Worker<P>::run_task(Task<P>& task) {
   }
   if (!c.closed.load(std::memory_order_relaxed)) {
     if (task.held.admission != Admission::kNotParked) {
-      // Any kind of request waits for its flows: it goes on as if it had just come.
+      // Any kind of request waits for its QoS classes: it goes on as if it had just come.
       batch_.take(std::move(task.held));
       batch_.run(task.connection, now_, false, false);
     } else {

@@ -92,7 +92,7 @@ TEST_F(StoresTest, AVolumeOfADevelopmentVersionIsRefused) {
     ASSERT_TRUE(kv);
     const std::string body = std::string(8, 'i') + "\1v" + std::string(24, 'k');
     core::WriteBatch batch;
-    batch.put(core::Family::kConfig, core::keys::kVolumeConfig, core::seal(3, 3, body));
+    batch.put(core::Family::kConfig, core::keys::kVolumeConfig, core::encode_record(3, 3, body));
     const core::WriteBatch* const batches[] = {&batch};
     ASSERT_TRUE((*kv)->apply(batches));
     ASSERT_TRUE((*kv)->sync());

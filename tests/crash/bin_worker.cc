@@ -36,7 +36,7 @@ class BinWorker final : public Worker {
     } else if (folder.lost || folder.status != NFS3ERR_NOENT) {
       return problem("the folder: " + folder.text());
     }
-    settle_doubt(found);
+    resolve_doubt(found);
     for (const auto& [thing, place] : places_) {
       const auto there = found.find(thing);
       if (there == found.end()) {
@@ -321,7 +321,7 @@ class BinWorker final : public Worker {
   }
 
   // What was under way happened wholly or not at all; of several keys, each for itself.
-  void settle_doubt(const PathResolver& found) {
+  void resolve_doubt(const PathResolver& found) {
     if (after_.empty()) return;
     std::size_t happened = 0;
     PathResolver now;

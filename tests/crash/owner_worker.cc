@@ -82,7 +82,7 @@ class OwnerWorker final : public Worker {
     if (folders_.empty()) return fill();
     std::map<std::string, NfsEntry> there;
     if (!list(there)) return;
-    settle_doubt(there);
+    resolve_doubt(there);
     compare_files(there);
     for (const std::string& place : kPlaces) compare_counting(place);
     admin_doubt_.reset();
@@ -95,7 +95,7 @@ class OwnerWorker final : public Worker {
 
   std::string summary() const override {
     return name_ + ": died " + std::to_string(died_counting_) + " times while users were counted; limits refused " +
-           std::to_string(refusals_) + " times; " + std::to_string(looks_) + " exact counts compared";
+           std::to_string(denials_) + " times; " + std::to_string(looks_) + " exact counts compared";
   }
 
  private:
@@ -245,7 +245,7 @@ class OwnerWorker final : public Worker {
       for (const auto& [path, file] : certain) put(path, file);
       kept_promise();
     } else if (reply.status == NFS3ERR_DQUOT && expected != Fits::kYes) {
-      ++refusals_;
+      ++denials_;
     } else {
       problem(what + " was refused: " + reply.text());
     }
@@ -477,7 +477,7 @@ class OwnerWorker final : public Worker {
   }
 
   // What was under way happened wholly or not at all.
-  void settle_doubt(const std::map<std::string, NfsEntry>& there) {
+  void resolve_doubt(const std::map<std::string, NfsEntry>& there) {
     std::string before_why, after_why;
     for (const auto& [path, after] : after_) {
       if (before_why.empty()) before_why = difference(path, promised_at(path), there);
@@ -555,7 +555,7 @@ class OwnerWorker final : public Worker {
   Change after_;  // what the call that is under way would make true
   std::map<std::string, Counting> counting_;
   std::optional<AdminChange> admin_doubt_;
-  std::uint64_t names_ = 0, died_counting_ = 0, refusals_ = 0, looks_ = 0;
+  std::uint64_t names_ = 0, died_counting_ = 0, denials_ = 0, looks_ = 0;
 };
 
 }  // namespace

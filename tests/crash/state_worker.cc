@@ -521,7 +521,7 @@ bool StateWorker::come_late(std::uint16_t port) {
   return complete();
 }
 
-bool StateWorker::settle_doubt() {
+bool StateWorker::resolve_doubt() {
   if (!doubt_) return true;
   const Doubt doubt = *doubt_;
   bool broken = false;
@@ -554,7 +554,7 @@ bool StateWorker::settle_doubt() {
 }
 
 bool StateWorker::verify() {
-  if (!settle_doubt()) return false;
+  if (!resolve_doubt()) return false;
   drop_gone();
   if (!files_.front().open && !open_file(files_.front(), kBoth, false, kWantNone)) return false;
   for (HeldFile& file : files_) {

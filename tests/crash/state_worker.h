@@ -121,7 +121,7 @@ class StateWorker {
   bool remove(HeldFile& file);
   bool rename_over(HeldFile& from, HeldFile& to);
   bool step();
-  bool settle_doubt();
+  bool resolve_doubt();
   void forget_state();
   void drop_gone();
   HeldFile* any(bool open);

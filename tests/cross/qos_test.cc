@@ -1,4 +1,4 @@
-// One ceiling over all protocols together, set from the command line: NFSv3, NFSv4 and S3 at the same time.
+// One limit over all protocols together, set from the command line: NFSv3, NFSv4 and S3 at the same time.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -34,7 +34,7 @@ class QosTest : public testing::Test {
 };
 
 // The bound holds on any machine: a slow one only takes longer.
-TEST_F(QosTest, ADirectoryCeilingIsHeldOverAllProtocolsTogether) {
+TEST_F(QosTest, ADirectoryLimitIsHeldOverAllProtocolsTogether) {
   constexpr int kRate = 400, kOperations = 1600;
   std::string why;
   const auto v3 = NfsClient::connect(server_->nfs(), 0, &why);

@@ -359,7 +359,7 @@ TEST_P(RulesTest, TheBinCountsUntilItIsPurged) {
   EXPECT_EQ(used()["bytes"], 10);
 }
 
-// --- owners, exports, flows, audit
+// --- owners, exports, QoS classes, audit
 
 TEST_P(RulesTest, AUsersQuotaIsExact) {
   ASSERT_EQ(as_root(ProtocolKind::kNfs3).set_mode(folder_, 0777), Outcome::kOk);
@@ -399,7 +399,7 @@ TEST_P(RulesTest, AReadOnlyExportIsReadOnly) {
   sees("f", "anew");
 }
 
-TEST_P(RulesTest, AFlowOfADirectoryCountsEveryProtocol) {
+TEST_P(RulesTest, AQosClassOfADirectoryCountsEveryProtocol) {
   stoa({"qos", "set", path(), "--write", "10GB/s", "--read", "10GB/s"});
   const auto use = [&] { return stoa({"qos", "get", path()})["use"]; };
   ASSERT_EQ(a().put(in("f"), std::string(50'000, 'a')), Outcome::kOk);

@@ -289,7 +289,7 @@ bool Driver::do_path() {
   describe("path_of " + text(id));
   const auto path = ns().path_of(context(), {id});
   if (!twin_.exists(id)) return !path || differ("path of what is gone");
-  if (twin_.at(id).nameless()) return same_outcome(Verdict{.errors = {Errc::kStale}}, path);
+  if (twin_.at(id).orphan()) return same_outcome(Verdict{.errors = {Errc::kStale}}, path);
   if (!path) return differ("path_of: " + stoa::describe(path.error()));
   if (path->path.starts_with("(multipart uploads)")) return true;  // Outside the tree.
   const auto back = ns().resolve_path(context(), {path->path});

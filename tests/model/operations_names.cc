@@ -191,10 +191,10 @@ bool Driver::do_hold() {
 bool Driver::close_held(FileId id) {
   describe("close " + text(id));
   engine_.volume().state().close(held_.extract(id).mapped());
-  const FileId home = twin_.at(id).home;
+  const FileId charged_in = twin_.at(id).charged_in;
   twin_.close(id);
   if (!twin_.exists(id)) gone_.push_back(id);
-  return verify(id, Touch::kNone) && compare_usage(home);
+  return verify(id, Touch::kNone) && compare_usage(charged_in);
 }
 
 bool Driver::do_close() {

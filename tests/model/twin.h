@@ -54,11 +54,11 @@ struct TwinInode {
   FileId charged_to = core::kNoFile;  // of a multipart upload: where it counts
   // Others: every name, and the directory that the file is charged to.
   std::set<std::pair<FileId, Stored>> links;
-  FileId home = core::kNoFile;
+  FileId charged_in = core::kNoFile;
   bool open = false;
 
   bool is_directory() const { return type == FileType::kDirectory; }
-  bool nameless() const { return !is_directory() && links.empty(); }
+  bool orphan() const { return !is_directory() && links.empty(); }
   std::uint64_t size() const { return type == FileType::kSymlink ? target.size() : content.size(); }
 };
 
@@ -238,13 +238,13 @@ class Twin {
   FileId user_bin_for(FileId dir);
   Stored recycle(FileId dir, const Stored& stored, TwinItem item);
   void leave_home(TwinInode& inode, FileId dir);
-  FileId beyond_bins(FileId dir) const;
+  FileId outside_trash(FileId dir) const;
   void consume(FileId dir, Verdict& verdict);  // the parts of an upload, and itself
   // put_key() without a look at quotas.
   Verdict place_key(FileId root, std::string_view key, const TwinContent& content, std::string_view meta,
                     std::uint32_t mode, const std::optional<core::ObjectExpectation>& expect,
                     const std::optional<core::ObjectVersion>& present);
-  FileId make_implied(FileId root, const std::vector<std::string>& directories, Verdict& verdict);
+  FileId make_implicit(FileId root, const std::vector<std::string>& directories, Verdict& verdict);
   Verdict restore_into(std::uint64_t serial, FileId dir, std::string_view name, const core::Credentials& cred);
   Verdict restore_in_place(std::uint64_t serial, const core::Credentials& cred);
   void purge_item(std::uint64_t serial);

@@ -25,7 +25,7 @@ TwinItem key_origin(FileId root, std::span<const std::string> directories) {
 }  // namespace
 
 // New directories are numbered down from the placeholder of the file; the driver learns them.
-FileId Twin::make_implied(FileId root, const std::vector<std::string>& directories, Verdict& verdict) {
+FileId Twin::make_implicit(FileId root, const std::vector<std::string>& directories, Verdict& verdict) {
   FileId dir = root;
   std::uint64_t placeholder = static_cast<std::uint64_t>(kPlaceholder);
   for (const std::string& name : directories) {
@@ -89,7 +89,7 @@ Verdict Twin::place_key(FileId root, std::string_view key, const TwinContent& co
   auto parts = components(key);
   const Stored last = parts.back();
   parts.pop_back();
-  const FileId dir = make_implied(root, parts, verdict);
+  const FileId dir = make_implicit(root, parts, verdict);
   const TwinItem origin = key_origin(root, parts);
   if (is_file) keep_content(dir, last, origin);
   if (!is_file) {
@@ -160,7 +160,7 @@ Verdict Twin::concatenate(const core::ConcatenateRequest& request, const std::op
   const bool room = probe
                         .within_quota([&](Twin& twin) {
                           Verdict made;
-                          twin.make_implied(request.root, directories, made);
+                          twin.make_implicit(request.root, directories, made);
                           return made;
                         })
                         .ok();

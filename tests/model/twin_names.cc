@@ -93,7 +93,7 @@ void Twin::insert(TwinInode& dir, const Stored& stored, TwinInode& child) {
   if (child.is_directory()) {
     child.parent = dir.id;
   } else {
-    if (child.links.empty()) child.home = dir.id;
+    if (child.links.empty()) child.charged_in = dir.id;
     child.links.emplace(dir.id, stored);
   }
 }
@@ -117,16 +117,16 @@ void Twin::drop_link(FileId dir, const Stored& stored, Verdict& verdict) {
   }
   verdict.touched[id] = Touch::kAttributes;
   if (inode.links.empty()) {
-    const FileId outside = beyond_bins(inode.home);
+    const FileId outside = outside_trash(inode.charged_in);
     // It may count there for more than in the bin: then it stays, if there is no room.
-    if (has_room_for_charge(inode, inode.home, outside, core::UsageClass::kOrphans)) inode.home = outside;
+    if (has_room_for_charge(inode, inode.charged_in, outside, core::UsageClass::kOrphans)) inode.charged_in = outside;
   } else {
     leave_home(inode, dir);
   }
 }
 
 // Where a file counts that lost its last name: no bin keeps it.
-FileId Twin::beyond_bins(FileId dir) const {
+FileId Twin::outside_trash(FileId dir) const {
   FileId beyond = dir;
   for (FileId up = dir; up != core::kNoFile; up = above(up)) {
     if (exists(up) && at(up).is_bin) beyond = above(up);
@@ -137,7 +137,7 @@ FileId Twin::beyond_bins(FileId dir) const {
 // The charge of a file that lost a name in its home follows it to the first name that is left, by directory id and
 // name, rather to one outside of recycle bins, if there is room.
 void Twin::leave_home(TwinInode& inode, FileId dir) {
-  if (inode.home != dir) return;
+  if (inode.charged_in != dir) return;
   FileId other = core::kNoFile;
   for (const auto& [parent, name] : inode.links) {
     if (recycled(parent)) continue;
@@ -145,12 +145,12 @@ void Twin::leave_home(TwinInode& inode, FileId dir) {
     if (other == core::kNoFile) other = parent;
   }
   if (other == core::kNoFile) other = inode.links.begin()->first;
-  if (has_room_for_charge(inode, dir, other)) inode.home = other;
+  if (has_room_for_charge(inode, dir, other)) inode.charged_in = other;
 }
 
 void Twin::close(FileId id) {
   at(id).open = false;
-  if (at(id).nameless()) inodes.erase(id);
+  if (at(id).orphan()) inodes.erase(id);
 }
 
 void Twin::adopt(FileId placeholder, FileId real) {
@@ -170,7 +170,7 @@ void Twin::adopt(FileId placeholder, FileId real) {
         child.parent = real;
         continue;
       }
-      if (child.home == placeholder) child.home = real;
+      if (child.charged_in == placeholder) child.charged_in = real;
       child.links.erase({placeholder, stored});
       child.links.emplace(real, stored);
     }
@@ -301,7 +301,7 @@ Verdict Twin::link(const core::LinkRequest& request, const Credentials& cred) {
     verdict.errors.insert(verdict.errors.end(), {Errc::kIsDirectory, Errc::kAccess, Errc::kInvalid, Errc::kWrongType});
   }
   if (recycled(request.id)) verdict.errors.push_back(Errc::kReadOnly);
-  if (at(request.id).nameless()) verdict.errors.push_back(Errc::kNotFound);
+  if (at(request.id).orphan()) verdict.errors.push_back(Errc::kNotFound);
   if (!verdict.ok()) return verdict;
   insert(at(request.parent), stored, at(request.id));
   verdict.touched[request.parent] = Touch::kContent;
@@ -430,7 +430,7 @@ Verdict Twin::rename(const core::RenameRequest& request, const Credentials& cred
       inode.links.erase({request.from_parent, from});
       inode.links.emplace(request.to_parent, stored);
       // The charge goes along with a name in the file's home.
-      if (inode.home == request.from_parent) inode.home = request.to_parent;
+      if (inode.charged_in == request.from_parent) inode.charged_in = request.to_parent;
     }
     verdict.touched[request.from_parent] = Touch::kContent;
     verdict.touched[request.to_parent] = Touch::kContent;

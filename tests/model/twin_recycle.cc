@@ -33,7 +33,7 @@ const core::RecyclePolicy* Twin::find_policy(FileId dir, FileId* recycle_root) c
 
 // A file is where its charge is.
 bool Twin::recycled(FileId id) const {
-  FileId dir = exists(id) && !at(id).is_directory() ? at(id).home : id;
+  FileId dir = exists(id) && !at(id).is_directory() ? at(id).charged_in : id;
   for (; dir != core::kNoFile; dir = above(dir)) {
     if (is_upload(dir)) return false;
     if (exists(dir) && at(dir).is_bin) return true;
@@ -148,8 +148,8 @@ void Twin::remove_name(FileId dir, const Stored& stored, Verdict& verdict, const
   inode.links.emplace(user_bin, there);
   if (lives) {
     leave_home(inode, dir);
-  } else if (has_room_for_charge(inode, inode.home, user_bin)) {
-    inode.home = user_bin;
+  } else if (has_room_for_charge(inode, inode.charged_in, user_bin)) {
+    inode.charged_in = user_bin;
   }
 }
 
@@ -164,7 +164,7 @@ void Twin::keep_content(FileId dir, const Stored& stored, const TwinItem& origin
   inodes[copy.id] = copy;
   const Stored there = recycle(dir, stored, item);
   at(copy.id).links = {{user_bin, there}};
-  at(copy.id).home = user_bin;
+  at(copy.id).charged_in = user_bin;
 }
 
 void Twin::settle_item(const TwinItem& waiting, std::uint64_t serial, const std::string& name) {
@@ -267,7 +267,7 @@ Verdict Twin::restore_into(std::uint64_t serial, FileId dir, std::string_view na
     } else {
       inode.links.erase({user_bin, item.stored});
       inode.links.emplace(dir, stored);
-      if (twin.recycled(item.id)) inode.home = dir;
+      if (twin.recycled(item.id)) inode.charged_in = dir;
     }
     twin.items.erase(serial);
     verdict.touched[dir] = Touch::kContent;
@@ -297,11 +297,11 @@ Verdict Twin::restore_in_place(std::uint64_t serial, const core::Credentials& cr
     directories.push_back(rest.substr(0, rest.find('/')));
   Twin saved = *this;
   Verdict made;
-  const FileId dir = make_implied(item.base, directories, made);
+  const FileId dir = make_implicit(item.base, directories, made);
   *this = saved;
   Verdict verdict = within_quota([&](Twin& twin) {
     Verdict whole;
-    (void)twin.make_implied(item.base, directories, whole);
+    (void)twin.make_implicit(item.base, directories, whole);
     Verdict into = twin.restore_into(serial, dir, {}, cred);
     whole.touched.merge(into.touched);
     into.touched = std::move(whole.touched);

@@ -63,8 +63,8 @@ std::map<FileId, TwinUsage> Twin::usages() const {
   for (const auto& [id, inode] : inodes) {
     if (inode.is_bin || inode.id == core::kRootId) continue;
     const core::Usage own = own_usage(inode);
-    FileId dir = inode.is_directory() ? above(id) : inode.home;
-    core::UsageClass of = inode.nameless()      ? core::UsageClass::kOrphans
+    FileId dir = inode.is_directory() ? above(id) : inode.charged_in;
+    core::UsageClass of = inode.orphan()        ? core::UsageClass::kOrphans
                           : is_upload(inode.id) ? core::UsageClass::kMultipart
                                                 : core::UsageClass::kLive;
     for (; dir != core::kNoFile; dir = above(dir)) {

@@ -12,11 +12,11 @@ namespace {
 constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kMillisecond = 1'000'000;
 constexpr std::int64_t kFar = 1'000'000 * kSecond;
-using Path = std::vector<Flow*>;
+using Path = std::vector<QosClass*>;
 
-Limits ceiling(Resource resource, std::uint64_t rate, std::uint32_t weight = kWeightDefault) {
+Limits limit(Resource resource, std::uint64_t rate, std::uint32_t weight = kWeightDefault) {
   Limits limits;
-  limits.ceiling[resource] = rate;
+  limits.limit[resource] = rate;
   limits.weight = weight;
   return limits;
 }
@@ -32,13 +32,13 @@ Limits guarantee(Resource resource, std::uint64_t rate, std::uint32_t weight = k
 
 class Qos : public testing::Test {
  protected:
-  std::shared_ptr<Flow> flow(const Limits& limits) {
-    auto made = std::make_shared<Flow>();
+  std::shared_ptr<QosClass> qos_class(const Limits& limits) {
+    auto made = std::make_shared<QosClass>();
     set(*made, limits);
     return made;
   }
-  void set(Flow& flow, const Limits& limits) {
-    const std::pair<Flow*, Limits> change{&flow, limits};
+  void set(QosClass& qos_class, const Limits& limits) {
+    const std::pair<QosClass*, Limits> change{&qos_class, limits};
     scheduler.change({&change, 1});
   }
 
@@ -85,23 +85,23 @@ class Qos : public testing::Test {
   Scheduler scheduler{{}, [this] { return now; }};
 };
 
-TEST_F(Qos, WithoutCeilingsEverythingIsAdmittedAndCounted) {
-  const auto any = flow({});
-  Flow* const path[] = {any.get()};
+TEST_F(Qos, WithoutLimitsEverythingIsAdmittedAndCounted) {
+  const auto any = qos_class({});
+  QosClass* const path[] = {any.get()};
   for (int i = 0; i < 100'000; ++i) ASSERT_TRUE(scheduler.admit(path, Price::read(1 << 20)));
   EXPECT_EQ(any->use().admitted[Resource::kReadBytes], 100'000ull << 20);
   EXPECT_EQ(any->use().admitted[Resource::kReadOps], 100'000u);
   EXPECT_EQ(any->use().admitted[Resource::kWriteBytes], 0u);
 }
 
-TEST_F(Qos, ACeilingIsHeldWithinFivePercentOverAnyTenSecondsWithManyPaths) {
+TEST_F(Qos, ALimitIsHeldWithinFivePercentOverAnyTenSecondsWithManyPaths) {
   constexpr std::uint64_t kRate = 100 << 20;
-  const auto top = flow(ceiling(Resource::kWriteBytes, kRate));
-  std::vector<std::shared_ptr<Flow>> users;
+  const auto top = qos_class(limit(Resource::kWriteBytes, kRate));
+  std::vector<std::shared_ptr<QosClass>> users;
   std::deque<Load> loads;
   std::vector<Load*> all;
   for (int i = 0; i < 50; ++i) {
-    users.push_back(flow(weight(static_cast<std::uint32_t>(10 + i))));
+    users.push_back(qos_class(weight(static_cast<std::uint32_t>(10 + i))));
     // They come and go, and write pieces of different sizes.
     loads.push_back({.path = {top.get(), users.back().get()},
                      .price = Price::write(4096ull << (i % 9)),
@@ -126,9 +126,9 @@ TEST_F(Qos, ACeilingIsHeldWithinFivePercentOverAnyTenSecondsWithManyPaths) {
 }
 
 TEST_F(Qos, OperationsAndBytesAreLimitedTogether) {
-  Limits limits = ceiling(Resource::kReadOps, 100);
-  limits.ceiling[Resource::kReadBytes] = 1 << 20;
-  const auto both = flow(limits);
+  Limits limits = limit(Resource::kReadOps, 100);
+  limits.limit[Resource::kReadBytes] = 1 << 20;
+  const auto both = qos_class(limits);
   Load small{.path = {both.get()}, .price = Price::read(512), .depth = 8};
   run({&small}, 10 * kSecond);
   EXPECT_NEAR(static_cast<double>(small.granted.size()), 1000, 50);
@@ -140,7 +140,7 @@ TEST_F(Qos, OperationsAndBytesAreLimitedTogether) {
 }
 
 TEST_F(Qos, WhatIsLargerThanTheBurstPaysByDebtAndNeverStarves) {
-  const auto slow = flow(ceiling(Resource::kWriteBytes, 1'000'000));
+  const auto slow = qos_class(limit(Resource::kWriteBytes, 1'000'000));
   Load huge{.path = {slow.get()}, .price = Price::write(20'000'000), .depth = 1};
   Load small{.path = {slow.get()}, .price = Price::write(10'000), .depth = 4};
   run({&huge, &small}, 400 * kSecond);
@@ -153,10 +153,10 @@ TEST_F(Qos, WhatIsLargerThanTheBurstPaysByDebtAndNeverStarves) {
 }
 
 TEST_F(Qos, TheBurstIsWhatMayBeUsedAtOnceAfterRest) {
-  Limits limits = ceiling(Resource::kMetadataOps, 100);
+  Limits limits = limit(Resource::kMetadataOps, 100);
   limits.burst = std::chrono::seconds(2);
-  const auto bursty = flow(limits);
-  Flow* const path[] = {bursty.get()};
+  const auto bursty = qos_class(limits);
+  QosClass* const path[] = {bursty.get()};
   int at_once = 0;
   while (scheduler.admit(path, Price::metadata())) ++at_once;
   EXPECT_EQ(at_once, 201);
@@ -167,9 +167,9 @@ TEST_F(Qos, TheBurstIsWhatMayBeUsedAtOnceAfterRest) {
 }
 
 TEST_F(Qos, WeightsOneToThreeShareOneToThree) {
-  const auto top = flow(ceiling(Resource::kReadBytes, 10 << 20));
-  const auto light = flow(weight(100));
-  const auto heavy = flow(weight(300));
+  const auto top = qos_class(limit(Resource::kReadBytes, 10 << 20));
+  const auto light = qos_class(weight(100));
+  const auto heavy = qos_class(weight(300));
   // The one with less weight asks more often, and for more at a time.
   Load a{.path = {top.get(), light.get()}, .price = Price::read(64 << 10), .depth = 64};
   Load b{.path = {top.get(), heavy.get()}, .price = Price::read(16 << 10), .depth = 8};
@@ -181,9 +181,9 @@ TEST_F(Qos, WeightsOneToThreeShareOneToThree) {
 }
 
 TEST_F(Qos, WhatOneDoesNotUseGoesToTheOthers) {
-  const auto top = flow(ceiling(Resource::kMetadataOps, 1000));
-  const auto light = flow(weight(1));
-  const auto heavy = flow(weight(1000));
+  const auto top = qos_class(limit(Resource::kMetadataOps, 1000));
+  const auto light = qos_class(weight(1));
+  const auto heavy = qos_class(weight(1000));
   Load a{.path = {top.get(), light.get()}, .price = Price::metadata(), .depth = 16};
   Load b{.path = {top.get(), heavy.get()}, .price = Price::metadata(), .depth = 16, .start = now + 10 * kSecond};
   const std::int64_t began = now;
@@ -194,9 +194,9 @@ TEST_F(Qos, WhatOneDoesNotUseGoesToTheOthers) {
 }
 
 TEST_F(Qos, AGuaranteeHoldsUnderANoisyNeighbour) {
-  const auto top = flow(ceiling(Resource::kWriteBytes, 10 << 20));
-  const auto important = flow(guarantee(Resource::kWriteBytes, 4 << 20, 1));
-  const auto noisy = flow(weight(1000));
+  const auto top = qos_class(limit(Resource::kWriteBytes, 10 << 20));
+  const auto important = qos_class(guarantee(Resource::kWriteBytes, 4 << 20, 1));
+  const auto noisy = qos_class(weight(1000));
   Load a{
       .path = {top.get(), important.get()}, .price = Price::write(64 << 10), .depth = 8, .start = now + 10 * kSecond};
   Load b{.path = {top.get(), noisy.get()}, .price = Price::write(1 << 20), .depth = 64};
@@ -210,9 +210,9 @@ TEST_F(Qos, AGuaranteeHoldsUnderANoisyNeighbour) {
 }
 
 TEST_F(Qos, AGuaranteeIsWhatThereIsAtLeastAndIsNotSpentWhileAlone) {
-  const auto top = flow(ceiling(Resource::kMetadataOps, 1000));
-  const auto modest = flow(guarantee(Resource::kMetadataOps, 300, 1));
-  const auto noisy = flow(weight(1000));
+  const auto top = qos_class(limit(Resource::kMetadataOps, 1000));
+  const auto modest = qos_class(guarantee(Resource::kMetadataOps, 300, 1));
+  const auto noisy = qos_class(weight(1000));
   Load a{.path = {top.get(), modest.get()}, .price = Price::metadata(), .depth = 8};
   Load b{.path = {top.get(), noisy.get()}, .price = Price::metadata(), .depth = 64, .start = now + 60 * kSecond};
   const std::int64_t began = now;
@@ -226,11 +226,11 @@ TEST_F(Qos, AGuaranteeIsWhatThereIsAtLeastAndIsNotSpentWhileAlone) {
   EXPECT_GE(granted_between(a, then, now), 4500);
 }
 
-TEST_F(Qos, AGuaranteeDeepInTheTreeHoldsAgainstAllThatSharesTheCeilingAbove) {
-  const auto top = flow(ceiling(Resource::kMetadataOps, 1000));
-  const auto team = flow(weight(1));
-  const auto ann = flow(guarantee(Resource::kMetadataOps, 400));
-  const auto others = flow(weight(1000));
+TEST_F(Qos, AGuaranteeDeepInTheTreeHoldsAgainstAllThatSharesTheLimitAbove) {
+  const auto top = qos_class(limit(Resource::kMetadataOps, 1000));
+  const auto team = qos_class(weight(1));
+  const auto ann = qos_class(guarantee(Resource::kMetadataOps, 400));
+  const auto others = qos_class(weight(1000));
   Load a{.path = {top.get(), team.get(), ann.get()}, .price = Price::metadata(), .depth = 8};
   Load b{.path = {top.get(), team.get()}, .price = Price::metadata(), .depth = 64};
   Load c{.path = {top.get(), others.get()}, .price = Price::metadata(), .depth = 64};
@@ -240,11 +240,11 @@ TEST_F(Qos, AGuaranteeDeepInTheTreeHoldsAgainstAllThatSharesTheCeilingAbove) {
 }
 
 TEST_F(Qos, AGuaranteeDoesNotSleepWithTheSlowestBelowIt) {
-  const auto top = flow(ceiling(Resource::kMetadataOps, 100));
-  const auto team = flow(guarantee(Resource::kMetadataOps, 50, 1));
-  const auto slow = flow(ceiling(Resource::kMetadataOps, 1));
-  const auto quick = flow({});
-  const auto noisy = flow(weight(100'000));
+  const auto top = qos_class(limit(Resource::kMetadataOps, 100));
+  const auto team = qos_class(guarantee(Resource::kMetadataOps, 50, 1));
+  const auto slow = qos_class(limit(Resource::kMetadataOps, 1));
+  const auto quick = qos_class({});
+  const auto noisy = qos_class(weight(100'000));
   const std::int64_t began = now;
   // The first makes a debt of minutes, and the next one waits.
   Load s{.path = {top.get(), team.get(), slow.get()}, .price = Price{}.add(Resource::kMetadataOps, 200), .depth = 1};
@@ -257,11 +257,11 @@ TEST_F(Qos, AGuaranteeDoesNotSleepWithTheSlowestBelowIt) {
   EXPECT_GE(granted_between(after, began + 10 * kSecond, began + 12 * kSecond), 90);
 }
 
-TEST_F(Qos, NestedCeilingsAllHold) {
-  const auto top = flow(ceiling(Resource::kMetadataOps, 1000));
-  const auto small = flow(ceiling(Resource::kMetadataOps, 100));
-  const auto large = flow(ceiling(Resource::kMetadataOps, 5000));
-  const auto user = flow(ceiling(Resource::kMetadataOps, 50));  // in both
+TEST_F(Qos, NestedLimitsAllHold) {
+  const auto top = qos_class(limit(Resource::kMetadataOps, 1000));
+  const auto small = qos_class(limit(Resource::kMetadataOps, 100));
+  const auto large = qos_class(limit(Resource::kMetadataOps, 5000));
+  const auto user = qos_class(limit(Resource::kMetadataOps, 50));  // in both
   Load a{.path = {top.get(), small.get()}, .price = Price::metadata(), .depth = 32};
   Load b{.path = {top.get(), large.get()}, .price = Price::metadata(), .depth = 32};
   Load c{.path = {top.get(), small.get(), user.get()}, .price = Price::metadata(), .depth = 32};
@@ -279,22 +279,22 @@ TEST_F(Qos, NestedCeilingsAllHold) {
 }
 
 TEST_F(Qos, WhatWaitsForOneDoesNotHoldUpWhatGoesElsewhere) {
-  const auto top = flow(ceiling(Resource::kMetadataOps, 100'000));
-  const auto slow = flow(ceiling(Resource::kMetadataOps, 10));
-  const auto quick = flow({});
+  const auto top = qos_class(limit(Resource::kMetadataOps, 100'000));
+  const auto slow = qos_class(limit(Resource::kMetadataOps, 10));
+  const auto quick = qos_class({});
   Load a{.path = {top.get(), slow.get()}, .price = Price::metadata(), .depth = 100};
   run({&a}, 5 * kSecond);
-  Flow* const other[] = {top.get(), quick.get()};
+  QosClass* const other[] = {top.get(), quick.get()};
   for (int i = 0; i < 1000; ++i) EXPECT_TRUE(scheduler.admit(other, Price::metadata()));
   // Nor do reads wait for writes.
-  Flow* const same[] = {top.get(), slow.get()};
+  QosClass* const same[] = {top.get(), slow.get()};
   EXPECT_TRUE(scheduler.admit(same, Price::read(1 << 20)));
   EXPECT_FALSE(scheduler.admit(same, Price::metadata()));
 }
 
 TEST_F(Qos, NobodyOvertakesWhatWaitsForTheSame) {
-  const auto top = flow(ceiling(Resource::kMetadataOps, 10));
-  Flow* const path[] = {top.get()};
+  const auto top = qos_class(limit(Resource::kMetadataOps, 10));
+  QosClass* const path[] = {top.get()};
   while (scheduler.admit(path, Price::metadata())) {
   }
   std::vector<int> order;
@@ -316,47 +316,47 @@ TEST_F(Qos, NobodyOvertakesWhatWaitsForTheSame) {
 }
 
 TEST_F(Qos, ChangesApplyAtOnce) {
-  const auto top = flow(ceiling(Resource::kWriteBytes, 1000));
-  Flow* const path[] = {top.get()};
+  const auto top = qos_class(limit(Resource::kWriteBytes, 1000));
+  QosClass* const path[] = {top.get()};
   ASSERT_TRUE(scheduler.admit(path, Price::write(1'000'000)));  // a debt of a quarter of an hour
   int resumed = 0;
   const auto wait = [&] {
     return Wait{.deadline = kFar, .owner = nullptr, .resume = [&](bool yes) { resumed += yes ? 1 : 0; }};
   };
   ASSERT_EQ(scheduler.park(path, Price::write(1000), wait()), Verdict::kParked);
-  set(*top, ceiling(Resource::kWriteBytes, 1'000'000));  // the debt is a second now
+  set(*top, limit(Resource::kWriteBytes, 1'000'000));  // the debt is a second now
   EXPECT_EQ(resumed, 0);
   now += kSecond;
   scheduler.serve();
   EXPECT_EQ(resumed, 1);
 
-  set(*top, ceiling(Resource::kWriteBytes, 10));
+  set(*top, limit(Resource::kWriteBytes, 10));
   ASSERT_EQ(scheduler.park(path, Price::write(100), wait()), Verdict::kParked);
   set(*top, {});
-  EXPECT_EQ(resumed, 2) << "without a ceiling it goes without the timer";
+  EXPECT_EQ(resumed, 2) << "without a limit it goes without the timer";
   EXPECT_TRUE(scheduler.admit(path, Price::write(1 << 30)));
-  set(*top, ceiling(Resource::kWriteBytes, 10));
-  EXPECT_TRUE(scheduler.admit(path, Price::write(10))) << "what was admitted without a ceiling is no debt";
+  set(*top, limit(Resource::kWriteBytes, 10));
+  EXPECT_TRUE(scheduler.admit(path, Price::write(10))) << "what was admitted without a limit is no debt";
   EXPECT_EQ(top->use().waiting, 0u);
   EXPECT_EQ(top->use().parked, 2u);
 }
 
-TEST_F(Qos, QueuesAreBoundedInAllAndForEachFlow) {
-  Scheduler small({.parked_max = 24, .parked_per_flow_max = 12}, [this] { return now; });
-  const auto a = std::make_shared<Flow>(), b = std::make_shared<Flow>();
-  const std::pair<Flow*, Limits> changes[] = {{a.get(), ceiling(Resource::kMetadataOps, 1)},
-                                              {b.get(), ceiling(Resource::kMetadataOps, 1)}};
+TEST_F(Qos, QueuesAreBoundedInAllAndForEachQosClass) {
+  Scheduler small({.parked_max = 24, .parked_per_qos_class_max = 12}, [this] { return now; });
+  const auto a = std::make_shared<QosClass>(), b = std::make_shared<QosClass>();
+  const std::pair<QosClass*, Limits> changes[] = {{a.get(), limit(Resource::kMetadataOps, 1)},
+                                                  {b.get(), limit(Resource::kMetadataOps, 1)}};
   small.change(changes);
-  const auto fill = [&](Flow* flow) {
-    Flow* const path[] = {flow};
+  const auto fill = [&](QosClass* qos_class) {
+    QosClass* const path[] = {qos_class};
     int parked = 0;
     for (int i = 0; i < 20; ++i) {
-      const Wait wait{.deadline = kFar, .owner = flow, .resume = [](bool) { ADD_FAILURE(); }};
+      const Wait wait{.deadline = kFar, .owner = qos_class, .resume = [](bool) { ADD_FAILURE(); }};
       if (small.park(path, Price::metadata(), wait) == Verdict::kParked) ++parked;
     }
     return parked;
   };
-  EXPECT_EQ(fill(a.get()), 6) << "half of what the flow has, and half is left";
+  EXPECT_EQ(fill(a.get()), 6) << "half of what the QoS class has, and half is left";
   EXPECT_EQ(fill(b.get()), 6);
   EXPECT_EQ(fill(b.get()), 0);
   EXPECT_EQ(a->use().refused, 13u) << "the first one did not wait";
@@ -368,13 +368,14 @@ TEST_F(Qos, QueuesAreBoundedInAllAndForEachFlow) {
   EXPECT_EQ(small.parked(), 0u);
 }
 
-TEST_F(Qos, WhoeverFillsTheQueueLeavesRoomForOthersBelowTheSameCeiling) {
-  Scheduler small({.parked_max = 64, .parked_per_flow_max = 32}, [this] { return now; });
-  const auto top = std::make_shared<Flow>(), team = std::make_shared<Flow>();
-  const auto hog = std::make_shared<Flow>(), other = std::make_shared<Flow>(), mate = std::make_shared<Flow>();
-  const std::pair<Flow*, Limits> change{top.get(), ceiling(Resource::kMetadataOps, 1)};
+TEST_F(Qos, WhoeverFillsTheQueueLeavesRoomForOthersBelowTheSameLimit) {
+  Scheduler small({.parked_max = 64, .parked_per_qos_class_max = 32}, [this] { return now; });
+  const auto top = std::make_shared<QosClass>(), team = std::make_shared<QosClass>();
+  const auto hog = std::make_shared<QosClass>(), other = std::make_shared<QosClass>(),
+             mate = std::make_shared<QosClass>();
+  const std::pair<QosClass*, Limits> change{top.get(), limit(Resource::kMetadataOps, 1)};
   small.change({&change, 1});
-  Flow* const any[] = {top.get()};
+  QosClass* const any[] = {top.get()};
   while (small.admit(any, Price::metadata())) {
   }
   const auto fill = [&](const Path& path, const Price& price = Price::metadata()) {
@@ -393,8 +394,8 @@ TEST_F(Qos, WhoeverFillsTheQueueLeavesRoomForOthersBelowTheSameCeiling) {
 }
 
 TEST_F(Qos, AtItsDeadlineARequestIsGrantedOrRefusedAsItAsked) {
-  const auto slow = flow(ceiling(Resource::kMetadataOps, 1));
-  Flow* const path[] = {slow.get()};
+  const auto slow = qos_class(limit(Resource::kMetadataOps, 1));
+  QosClass* const path[] = {slow.get()};
   while (scheduler.admit(path, Price::metadata())) {
   }
   std::vector<bool> told;
@@ -422,8 +423,8 @@ TEST_F(Qos, AtItsDeadlineARequestIsGrantedOrRefusedAsItAsked) {
 }
 
 TEST_F(Qos, WhatPassesAtItsDeadlinePaysThatAndMakesNoDebtWithoutEnd) {
-  const auto slow = flow(ceiling(Resource::kReadBytes, 1000));
-  Flow* const path[] = {slow.get()};
+  const auto slow = qos_class(limit(Resource::kReadBytes, 1000));
+  QosClass* const path[] = {slow.get()};
   ASSERT_TRUE(scheduler.admit(path, Price::read(1000)));
   int passed = 0;
   for (int i = 0; i < 100; ++i) {
@@ -443,8 +444,8 @@ TEST_F(Qos, WhatPassesAtItsDeadlinePaysThatAndMakesNoDebtWithoutEnd) {
 }
 
 TEST_F(Qos, WhatIsCancelledLeavesItsPlaceToOthersAndPaysNothing) {
-  const auto slow = flow(ceiling(Resource::kWriteBytes, 1000));
-  Flow* const path[] = {slow.get()};
+  const auto slow = qos_class(limit(Resource::kWriteBytes, 1000));
+  QosClass* const path[] = {slow.get()};
   ASSERT_TRUE(scheduler.admit(path, Price::write(1000)));
   int owner = 0, resumed = 0;
   for (int i = 0; i < 3; ++i) {
@@ -463,8 +464,8 @@ TEST_F(Qos, WhatIsCancelledLeavesItsPlaceToOthersAndPaysNothing) {
 }
 
 TEST_F(Qos, WhatIsRefusedForItsOwnerIsToldAndPaysNothing) {
-  const auto slow = flow(ceiling(Resource::kWriteBytes, 1000));
-  Flow* const path[] = {slow.get()};
+  const auto slow = qos_class(limit(Resource::kWriteBytes, 1000));
+  QosClass* const path[] = {slow.get()};
   ASSERT_TRUE(scheduler.admit(path, Price::write(1000)));
   int owner = 0, refused = 0;
   const Wait wait{.deadline = kFar, .at_deadline = Price::write(1), .owner = &owner, .resume = [&](bool yes) {
@@ -478,27 +479,27 @@ TEST_F(Qos, WhatIsRefusedForItsOwnerIsToldAndPaysNothing) {
   EXPECT_EQ(slow->use().admitted[Resource::kWriteBytes], 1000u);
 }
 
-TEST_F(Qos, ARequestThatIsRefusedByOneFlowPaysNone) {
-  const auto wide = flow(ceiling(Resource::kMetadataOps, 1000));
-  const auto narrow = flow(ceiling(Resource::kMetadataOps, 1));
-  Flow* const both[] = {wide.get(), narrow.get()};
+TEST_F(Qos, ARequestThatIsRefusedByOneQosClassPaysNone) {
+  const auto wide = qos_class(limit(Resource::kMetadataOps, 1000));
+  const auto narrow = qos_class(limit(Resource::kMetadataOps, 1));
+  QosClass* const both[] = {wide.get(), narrow.get()};
   while (scheduler.admit(both, Price::metadata())) {
   }
   for (int i = 0; i < 10'000; ++i) EXPECT_FALSE(scheduler.admit(both, Price::metadata()));
-  Flow* const one[] = {wide.get()};
+  QosClass* const one[] = {wide.get()};
   int left = 0;
   while (scheduler.admit(one, Price::metadata())) ++left;
   EXPECT_GE(left, 90);
 }
 
-// Many flows that come and go: nothing that was waited for is left behind.
-TEST_F(Qos, FlowsThatComeAndGoLeaveNothingBehind) {
-  const auto top = flow(ceiling(Resource::kMetadataOps, 1000));
-  std::weak_ptr<Flow> last;
+// Many QoS classes that come and go: nothing that was waited for is left behind.
+TEST_F(Qos, QosClassesThatComeAndGoLeaveNothingBehind) {
+  const auto top = qos_class(limit(Resource::kMetadataOps, 1000));
+  std::weak_ptr<QosClass> last;
   for (int i = 0; i < 2000; ++i) {
-    const auto visitor = flow(weight(static_cast<std::uint32_t>(1 + i % 200)));
+    const auto visitor = qos_class(weight(static_cast<std::uint32_t>(1 + i % 200)));
     last = visitor;
-    Flow* const path[] = {top.get(), visitor.get()};
+    QosClass* const path[] = {top.get(), visitor.get()};
     for (int n = 0; n < 3; ++n) {
       const Wait wait{.deadline = kFar, .owner = nullptr, .resume = [](bool) {}};
       ASSERT_NE(scheduler.park(path, Price::metadata(), wait), Verdict::kBusy);

@@ -11,22 +11,22 @@ namespace stoa::qos {
 namespace {
 
 TEST(QosThreads, EveryRequestIsGrantedOrRefusedOnceAndPaysWhatItCost) {
-  Scheduler scheduler({.parked_max = 200, .parked_per_flow_max = 100});
+  Scheduler scheduler({.parked_max = 200, .parked_per_qos_class_max = 100});
   std::jthread server([&](const std::stop_token& stop) { scheduler.keep_serving(stop); });
-  const auto shared = std::make_shared<Flow>();
-  std::vector<std::shared_ptr<Flow>> own;
+  const auto shared = std::make_shared<QosClass>();
+  std::vector<std::shared_ptr<QosClass>> own;
   Limits tight;
-  tight.ceiling[Resource::kMetadataOps] = 20'000;
+  tight.limit[Resource::kMetadataOps] = 20'000;
   tight.guarantee[Resource::kMetadataOps] = 1'000;
-  const std::pair<Flow*, Limits> first{shared.get(), tight};
+  const std::pair<QosClass*, Limits> first{shared.get(), tight};
   scheduler.change({&first, 1});
   constexpr int kThreads = 8;
   for (int i = 0; i < kThreads; ++i) {
-    own.push_back(std::make_shared<Flow>());
+    own.push_back(std::make_shared<QosClass>());
     Limits limits;
     limits.weight = static_cast<std::uint32_t>(50 * (i + 1));
     if (i % 2 == 0) limits.guarantee[Resource::kMetadataOps] = 500;
-    const std::pair<Flow*, Limits> change{own.back().get(), limits};
+    const std::pair<QosClass*, Limits> change{own.back().get(), limits};
     scheduler.change({&change, 1});
   }
 
@@ -35,7 +35,7 @@ TEST(QosThreads, EveryRequestIsGrantedOrRefusedOnceAndPaysWhatItCost) {
     std::vector<std::jthread> threads;
     for (int i = 0; i < kThreads; ++i) {
       threads.emplace_back([&, i] {
-        Flow* const path[] = {shared.get(), own[static_cast<std::size_t>(i)].get()};
+        QosClass* const path[] = {shared.get(), own[static_cast<std::size_t>(i)].get()};
         for (int n = 0; n < 1000; ++n) {
           if (scheduler.admit(path, Price::metadata())) {
             granted.fetch_add(1);
@@ -60,13 +60,13 @@ TEST(QosThreads, EveryRequestIsGrantedOrRefusedOnceAndPaysWhatItCost) {
     }
     for (int n = 0; n < 50; ++n) {
       Limits limits = tight;
-      limits.ceiling[Resource::kMetadataOps] = 20'000 + static_cast<std::uint64_t>(n) * 1000;
-      const std::pair<Flow*, Limits> change{shared.get(), limits};
+      limits.limit[Resource::kMetadataOps] = 20'000 + static_cast<std::uint64_t>(n) * 1000;
+      const std::pair<QosClass*, Limits> change{shared.get(), limits};
       scheduler.change({&change, 1});
     }
   }
-  // Without a ceiling all that waits goes at once.
-  const std::pair<Flow*, Limits> open{shared.get(), Limits{}};
+  // Without a limit all that waits goes at once.
+  const std::pair<QosClass*, Limits> open{shared.get(), Limits{}};
   scheduler.change({&open, 1});
   scheduler.settle();
   EXPECT_EQ(scheduler.parked(), 0u);
@@ -79,12 +79,12 @@ TEST(QosThreads, EveryRequestIsGrantedOrRefusedOnceAndPaysWhatItCost) {
 TEST(QosThreads, TheServingThreadResumesWhatWaits) {
   Scheduler scheduler;
   std::jthread server([&](const std::stop_token& stop) { scheduler.keep_serving(stop); });
-  const auto flow = std::make_shared<Flow>();
+  const auto qos_class = std::make_shared<QosClass>();
   Limits limits;
-  limits.ceiling[Resource::kWriteBytes] = 1 << 20;
-  const std::pair<Flow*, Limits> change{flow.get(), limits};
+  limits.limit[Resource::kWriteBytes] = 1 << 20;
+  const std::pair<QosClass*, Limits> change{qos_class.get(), limits};
   scheduler.change({&change, 1});
-  Flow* const path[] = {flow.get()};
+  QosClass* const path[] = {qos_class.get()};
   std::latch done(4);
   for (int i = 0; i < 4; ++i) {
     const Wait wait{.deadline = steady_ns() + 60'000'000'000, .owner = nullptr, .resume = [&](bool yes) {
@@ -94,18 +94,18 @@ TEST(QosThreads, TheServingThreadResumesWhatWaits) {
     if (scheduler.park(path, Price::write(150'000), wait) == Verdict::kGranted) done.count_down();
   }
   done.wait();
-  EXPECT_EQ(flow->use().admitted[Resource::kWriteBytes], 600'000u);
+  EXPECT_EQ(qos_class->use().admitted[Resource::kWriteBytes], 600'000u);
 }
 
 TEST(QosThreads, AfterCancelAndSettleNobodyIsCalled) {
   Scheduler scheduler;
   std::jthread server([&](const std::stop_token& stop) { scheduler.keep_serving(stop); });
-  const auto flow = std::make_shared<Flow>();
+  const auto qos_class = std::make_shared<QosClass>();
   Limits limits;
-  limits.ceiling[Resource::kMetadataOps] = 5'000;
-  const std::pair<Flow*, Limits> change{flow.get(), limits};
+  limits.limit[Resource::kMetadataOps] = 5'000;
+  const std::pair<QosClass*, Limits> change{qos_class.get(), limits};
   scheduler.change({&change, 1});
-  Flow* const path[] = {flow.get()};
+  QosClass* const path[] = {qos_class.get()};
   for (int round = 0; round < 100; ++round) {
     std::atomic<bool> gone{false};
     const int owner = 0;

@@ -80,7 +80,7 @@ Status compare_directory(const Found& found, const BlobPairing& pairing) {
 
 }  // namespace
 
-Status settle_identities(std::vector<Found>& found, bool create) {
+Status match_identities(std::vector<Found>& found, bool create) {
   std::string store;
   std::string store_path;
   std::uint32_t count = 0;

@@ -19,7 +19,7 @@ struct Found {
 
 // Gives new directories the next numbers, in memory; refuses a set that is not one whole store, kInvalid. `create`:
 // they may all be new.
-Status settle_identities(std::vector<Found>& found, bool create);
+Status match_identities(std::vector<Found>& found, bool create);
 
 // Refuses directories that are not those of the metadata, kInvalid, in words for people.
 Status compare_generations(const std::vector<Found>& found, const BlobPairing& pairing);

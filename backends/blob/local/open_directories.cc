@@ -50,7 +50,7 @@ Result<std::vector<Found>> read_identities(const LocalBlobStoreOptions& options)
 // The same, and refuses what does not belong together. Changes nothing.
 Result<std::vector<Found>> look_at_directories(const LocalBlobStoreOptions& options) {
   STOA_TRY(found, read_identities(options));
-  STOA_CHECK_OK(settle_identities(found, options.create));
+  STOA_CHECK_OK(match_identities(found, options.create));
   if (options.pairing) STOA_CHECK_OK(compare_generations(found, *options.pairing));
   return found;
 }

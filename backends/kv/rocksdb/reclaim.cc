@@ -67,7 +67,7 @@ void Reclaim::run(const std::stop_token& stop) {
 }
 
 // Whether something that was removed is still there.
-bool Reclaim::has_remains(rocksdb::ColumnFamilyHandle* family) {
+bool Reclaim::has_tombstones(rocksdb::ColumnFamilyHandle* family) {
   for (const std::string& property :
        {rocksdb::DB::Properties::kNumDeletesActiveMemTable, rocksdb::DB::Properties::kNumDeletesImmMemTables}) {
     std::uint64_t deletes = 0;
@@ -82,7 +82,7 @@ void Reclaim::round() {
   const std::uint64_t now = db_.GetLatestSequenceNumber();
   if (now == seen_ || !log_.sound()) return;
   std::vector<rocksdb::ColumnFamilyHandle*> shrunk;
-  std::ranges::copy_if(families_, std::back_inserter(shrunk), [this](auto* family) { return has_remains(family); });
+  std::ranges::copy_if(families_, std::back_inserter(shrunk), [this](auto* family) { return has_tombstones(family); });
   if (shrunk.empty()) return;
   rocksdb::FlushOptions flush;
   flush.allow_write_stall = true;

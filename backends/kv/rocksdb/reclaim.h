@@ -32,7 +32,7 @@ class Reclaim {
   void run(const std::stop_token& stop);
   void round();
   std::uint64_t room_now();
-  bool has_remains(rocksdb::ColumnFamilyHandle* family);
+  bool has_tombstones(rocksdb::ColumnFamilyHandle* family);
 
   rocksdb::DB& db_;
   const std::vector<rocksdb::ColumnFamilyHandle*> families_;

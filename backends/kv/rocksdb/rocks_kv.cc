@@ -53,12 +53,12 @@ std::unexpected<Error> failed(const rocksdb::Status& status, std::string_view wh
 // A walk that steps over this many remains of removed keys has them cleared away. Files full of them are compacted
 // anyhow (family_options), but not what is still in memory, maybe for ever when nothing else is written, nor the last
 // level, to which a file can sink without being rewritten: those RocksDB looks through when a snapshot is released.
-constexpr std::uint64_t kRemainsMax = 16384;
+constexpr std::uint64_t kTombstonesMax = 16384;
 
-void clear_remains(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family, const LogGate& log) {
+void clear_tombstones(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family, const LogGate& log) {
   std::uint64_t in_memory = 0;
   if (log.sound() && db.GetIntProperty(family, rocksdb::DB::Properties::kNumDeletesActiveMemTable, &in_memory) &&
-      in_memory >= kRemainsMax) {
+      in_memory >= kTombstonesMax) {
     rocksdb::FlushOptions options;
     options.wait = false;
     options.allow_write_stall = true;                  // else the walk would wait for what makes the writers stall
@@ -113,10 +113,10 @@ class Iterator final : public core::KvIterator, public core::DamagedWalk {
     const rocksdb::PerfContext& counters = *rocksdb::get_perf_context();  // of this thread
     const std::uint64_t before = counters.internal_delete_skipped_count;
     step();
-    remains_ += counters.internal_delete_skipped_count - before;
-    if (remains_ < kRemainsMax) return;
-    remains_ = 0;
-    clear_remains(db_, family_, log_);
+    tombstones_ += counters.internal_delete_skipped_count - before;
+    if (tombstones_ < kTombstonesMax) return;
+    tombstones_ = 0;
+    clear_tombstones(db_, family_, log_);
   }
 
   rocksdb::DB& db_;
@@ -125,7 +125,7 @@ class Iterator final : public core::KvIterator, public core::DamagedWalk {
   const std::string lower_, upper_;
   const rocksdb::Slice lower_slice_, upper_slice_;  // RocksDB keeps pointers to them
   std::unique_ptr<rocksdb::Iterator> it_;
-  std::uint64_t remains_ = 0;  // stepped over so far
+  std::uint64_t tombstones_ = 0;  // stepped over so far
 };
 
 // The families of one database, and reading them.

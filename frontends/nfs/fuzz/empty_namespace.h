@@ -19,11 +19,12 @@ class EmptyNamespace final : public core::Namespace {
   }
 #include "core/api/operations.def"
 
-  Status find_flows(const core::OpContext&, core::FileId, const core::FlowTable&, std::vector<qos::Flow*>&) override {
+  Status find_qos_classes(const core::OpContext&, core::FileId, const core::QosTable&,
+                          std::vector<qos::QosClass*>&) override {
     return {};
   }
   Status sync(const core::OpContext&, const core::PendingDurability&) override { return {}; }
-  void refused(const core::OpContext&, const core::Refusal&) override {}
+  void refused(const core::OpContext&, const core::AuthFailure&) override {}
   std::uint64_t boot_verifier() const override { return 1; }
   std::uint64_t volume_id() const override { return 1; }
 
@@ -82,8 +83,8 @@ class OneExport final : public core::Registry, public core::RegistrySnapshot {
   Status remove_user(std::string_view) override { return fail(Errc::kNotSupported); }
   Status add_group(const core::Group&) override { return fail(Errc::kNotSupported); }
   Status remove_group(std::string_view) override { return fail(Errc::kNotSupported); }
-  Status set_flow(const core::FlowRule&) override { return fail(Errc::kNotSupported); }
-  Status remove_flow(const core::FlowTarget&) override { return fail(Errc::kNotSupported); }
+  Status set_qos_class(const core::QosRule&) override { return fail(Errc::kNotSupported); }
+  Status remove_qos_class(const core::QosTarget&) override { return fail(Errc::kNotSupported); }
   Status add_token(const core::Token&) override { return fail(Errc::kNotSupported); }
   Status remove_token(std::string_view) override { return fail(Errc::kNotSupported); }
   void note_use(const core::Token&, Timestamp) override {}
@@ -111,12 +112,12 @@ class OneExport final : public core::Registry, public core::RegistrySnapshot {
   const core::Group* find_group_by_gid(std::uint32_t) const override { return nullptr; }
   const core::Group* find_group_by_sid(std::string_view) const override { return nullptr; }
   const std::vector<core::Group>& groups() const override { return groups_; }
-  std::vector<const core::FlowRule*> flow_rules() const override { return {}; }
-  const core::FlowRule* find_flow_rule(const core::FlowTarget&) const override { return nullptr; }
+  std::vector<const core::QosRule*> qos_rules() const override { return {}; }
+  const core::QosRule* find_qos_rule(const core::QosTarget&) const override { return nullptr; }
   const core::Token* find_token(const core::TokenHash&) const override { return nullptr; }
   const std::vector<core::Token>& tokens() const override { return tokens_; }
-  const core::FlowTable* flows() const override { return nullptr; }
-  qos::FlowUse flow_use(const core::FlowTarget&) const override { return {}; }
+  const core::QosTable* qos_classes() const override { return nullptr; }
+  qos::QosUse qos_use(const core::QosTarget&) const override { return {}; }
   const core::RecycleTable* recycle() const override { return nullptr; }
   const core::AuditTable* audit() const override { return nullptr; }
   std::string sid_of(const core::User&) const override { return {}; }

@@ -74,7 +74,7 @@ void check_reply(const rpc::GssServer& server, const rpc::GssCall& call, std::ui
   out.u32(0);
   rpc::encode_accepted(out, xid, rpc::AcceptStatus::kSuccess);
   out.string("results");
-  STOA_ASSERT(server.seal(call, buffer, begin, 0));
+  STOA_ASSERT(server.wrap(call, buffer, begin, 0));
   STOA_ASSERT(buffer.size() % 4 == 0);
   STOA_ASSERT((rpc::load_be32(buffer.bytes().data() + begin) & 0x7fff'ffff) == buffer.size() - begin - 4);
   STOA_ASSERT(rpc::load_be32(buffer.bytes().data() + begin + 4) == xid);

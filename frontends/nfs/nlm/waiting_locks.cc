@@ -103,24 +103,24 @@ NlmStatus WaitingLocks::take(const core::LockRequest& wanted) {
   const auto held = state_.lock(wanted.file, wanted.owner, wanted.range, wanted.exclusive);
   if (!held) return to_nlm_status(held.error().code);
   if (held->has_value()) return NlmStatus::kDeniedGracePeriod;
-  settle(wanted);
+  finish(wanted);
   return NlmStatus::kGranted;
 }
 
 Result<std::optional<core::HeldLock>> WaitingLocks::lock(const core::LockRequest& wanted) {
   const Turn turn(*this, wanted);
   auto held = state_.lock(wanted.file, wanted.owner, wanted.range, wanted.exclusive);
-  if (held && !held->has_value()) settle(wanted);
+  if (held && !held->has_value()) finish(wanted);
   return held;
 }
 
 Status WaitingLocks::unlock(const core::LockRequest& known) {
   const Turn turn(*this, known);
-  settle(known);
+  finish(known);
   return state_.unlock(known.file, known.owner, known.range);
 }
 
-void WaitingLocks::settle(const core::LockRequest& known) {
+void WaitingLocks::finish(const core::LockRequest& known) {
   const std::lock_guard guard(mutex_);
   if (waiting_.empty()) return;
   const Key first{known.owner.holder, known.file, known.owner.name, 0, 0, false};

@@ -76,7 +76,7 @@ class WaitingLocks final : public core::HolderEvents {
   // With the owner's turn: for whom there is no place.
   NlmStatus take(const core::LockRequest& wanted);
   // The client knows what it has: it got the lock by another way, or gives one back that overlaps.
-  void settle(const core::LockRequest& known);
+  void finish(const core::LockRequest& known);
   // Gives a granted lock back, unless its owner has asked for it meanwhile.
   void refuse(std::uint64_t cookie, const core::LockRequest& lock);
   // With mutex_ held.

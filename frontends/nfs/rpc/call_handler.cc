@@ -149,7 +149,7 @@ void CallHandler::report_refused(const Connection& connection, std::string_view 
 }
 
 bool CallHandler::wrap(const DecodedCall& call, ReplyBuffer& out, std::size_t begin, std::size_t more) const {
-  return call.tag.gss == nullptr || rpc_.gss->seal(*call.tag.gss, out, begin, more);
+  return call.tag.gss == nullptr || rpc_.gss->wrap(*call.tag.gss, out, begin, more);
 }
 
 void CallHandler::charge(Connection& connection, const DecodedCall& call, Clock::time_point now, wire::Charge& charge) {

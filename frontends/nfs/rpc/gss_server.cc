@@ -174,19 +174,19 @@ std::string GssServer::establish(const CallHeader& header, const ClientAddress& 
          std::to_string(static_cast<std::int32_t>(step.minor));
 }
 
-bool GssServer::seal(const GssCall& call, ReplyBuffer& out, std::size_t begin, std::size_t more) const {
+bool GssServer::wrap(const GssCall& call, ReplyBuffer& out, std::size_t begin, std::size_t more) const {
   const std::uint32_t xid = load_be32(out.bytes().data() + begin + kMarkBytes);
   const std::uint32_t status = load_be32(out.bytes().data() + begin + kStatusAt);
   const bool wraps = status == static_cast<std::uint32_t>(AcceptStatus::kSuccess) && call.service != GssService::kNone;
 
-  ReplyBuffer sealed;
-  XdrWriter writer(sealed);
+  ReplyBuffer wrapped;
+  XdrWriter writer(wrapped);
   writer.u32(0);
   bool done = false;
   {
     const std::lock_guard lock(call.entry->mutex);
     GssContext& context = *call.entry->context;
-    done = put_head(context, xid, call.sequence, status, sealed);
+    done = put_head(context, xid, call.sequence, status, wrapped);
     if (done && !wraps) {
       writer.fixed(out.bytes().subspan(begin + kStatusAt + 4));
     } else if (done) {
@@ -195,19 +195,19 @@ bool GssServer::seal(const GssCall& call, ReplyBuffer& out, std::size_t begin, s
       const std::span<const std::byte> data = out.bytes().subspan(begin + kStatusAt);
       if (call.service == GssService::kIntegrity) {
         writer.opaque(data);
-        done = put_opaque(sealed, [&](ReplyBuffer& to) { return context.append_mic(data, to); });
+        done = put_opaque(wrapped, [&](ReplyBuffer& to) { return context.append_mic(data, to); });
       } else {
-        done = put_opaque(sealed, [&](ReplyBuffer& to) { return context.append_wrapped(data, to); });
+        done = put_opaque(wrapped, [&](ReplyBuffer& to) { return context.append_wrapped(data, to); });
       }
     }
   }
   out.truncate(begin);
   if (!done) return false;
-  writer.patch_u32(0, kLastFragment | static_cast<std::uint32_t>(sealed.size() - kMarkBytes + more));
+  writer.patch_u32(0, kLastFragment | static_cast<std::uint32_t>(wrapped.size() - kMarkBytes + more));
   if (begin == 0) {
-    std::swap(out, sealed);
+    std::swap(out, wrapped);
   } else {
-    out.append(sealed.bytes());
+    out.append(wrapped.bytes());
   }
   return true;
 }

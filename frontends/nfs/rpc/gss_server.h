@@ -66,7 +66,7 @@ class GssServer {
   // Turns the accepted reply that `out` holds from `begin` on, record mark first, verifier AUTH_NONE, into what `call`
   // may have: with a verifier, the results wrapped. `more` bytes will follow the frame (only with GssService::kNone).
   // False: it cannot be done, and the reply is gone.
-  bool seal(const GssCall& call, ReplyBuffer& out, std::size_t begin, std::size_t more) const;
+  bool wrap(const GssCall& call, ReplyBuffer& out, std::size_t begin, std::size_t more) const;
 
   const GssContexts& contexts() const { return contexts_; }
 

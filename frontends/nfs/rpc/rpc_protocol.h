@@ -49,7 +49,7 @@ struct RpcProtocol {
 
   wire::Framer framer() const { return record_framer(service.payload_offset); }
   qos::Scheduler* scheduler() const { return service.scheduler; }
-  Status settle(const core::PendingDurability& pending) const { return service.settle(pending); }
+  Status sync(const core::PendingDurability& pending) const { return service.sync(pending); }
 
   const Service service;
   CallMetrics metrics;

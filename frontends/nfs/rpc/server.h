@@ -33,7 +33,7 @@ struct ServerOptions {
 // What the server carries.
 struct Service {
   Programs programs;
-  std::function<Status(const core::PendingDurability&)> settle;  // core::Namespace::sync()
+  std::function<Status(const core::PendingDurability&)> sync;  // core::Namespace::sync()
   PayloadOffset payload_offset = nullptr;
   qos::Scheduler* scheduler = nullptr;  // where calls pay; null: nobody is held back. Must outlive the server
   GssMechanism* gss = nullptr;          // null: calls with RPCSEC_GSS are denied. Must outlive the server

@@ -30,11 +30,11 @@ std::uint64_t cookie_verifier(std::uint64_t fsid, core::FileId dir) {
 rpc::Outcome list_directory(Operation& op, const ListingRequest& request) {
   const std::uint64_t verifier = cookie_verifier(op.env.fsid, request.dir);
   if (request.cookie != 0 && request.verifier != verifier) {
-    return op.failed_with_attributes(op.name_refusal(request.dir, NfsStatus::kBadCookie), request.dir);
+    return op.failed_with_attributes(op.bad_name_status(request.dir, NfsStatus::kBadCookie), request.dir);
   }
   const std::size_t bytes_max = std::min(request.bytes_max, kListBytesMax);
   if (bytes_max < kHeadBytes + kTailBytes) {
-    return op.failed_with_attributes(op.name_refusal(request.dir, NfsStatus::kTooSmall), request.dir);
+    return op.failed_with_attributes(op.bad_name_status(request.dir, NfsStatus::kTooSmall), request.dir);
   }
 
   // Not more than could fit if all names were as short as can be.

@@ -32,7 +32,7 @@ rpc::Outcome op_create(Operation& op) {
   if (!dir) return op.failed_with_wcc(dir.error());
   NfsStatus bad = check_new_name(name);
   if (bad == NfsStatus::kOk && !valid) bad = NfsStatus::kInval;
-  if (bad != NfsStatus::kOk) return op.failed_with_wcc(op.name_refusal(*dir, bad), *dir);
+  if (bad != NfsStatus::kOk) return op.failed_with_wcc(op.bad_name_status(*dir, bad), *dir);
 
   request.parent = *dir;
   return made(op, *dir, op.ns.create(op.ctx, request));

@@ -28,7 +28,7 @@ rpc::Outcome op_link(Operation& op) {
   const auto dir = op.resolve_beside(dir_handle);
   if (!dir) return link_failed(op, to_nfs_status(dir.error().code), *file, {});
   if (const NfsStatus bad = check_new_name(name); bad != NfsStatus::kOk) {
-    return link_failed(op, op.name_refusal(*dir, bad), *file, *dir);
+    return link_failed(op, op.bad_name_status(*dir, bad), *file, *dir);
   }
 
   const auto reply = op.ns.link(op.ctx, {.id = *file, .parent = *dir, .name = name});

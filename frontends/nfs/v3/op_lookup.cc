@@ -10,7 +10,7 @@ rpc::Outcome op_lookup(Operation& op) {
   const auto dir = op.resolve(handle);
   if (!dir) return op.failed_with_attributes(dir.error());
   if (const NfsStatus bad = check_name(name); bad != NfsStatus::kOk) {
-    return op.failed_with_attributes(op.name_refusal(*dir, bad), *dir);
+    return op.failed_with_attributes(op.bad_name_status(*dir, bad), *dir);
   }
 
   // ".." of the export's root is the root itself: no handle leads out of an export.

@@ -13,7 +13,7 @@ rpc::Outcome op_mkdir(Operation& op) {
   if (!dir) return op.failed_with_wcc(dir.error());
   NfsStatus bad = check_new_name(name);
   if (bad == NfsStatus::kOk && !wanted.valid) bad = NfsStatus::kInval;
-  if (bad != NfsStatus::kOk) return op.failed_with_wcc(op.name_refusal(*dir, bad), *dir);
+  if (bad != NfsStatus::kOk) return op.failed_with_wcc(op.bad_name_status(*dir, bad), *dir);
 
   wanted.set.size.reset();  // The size of a directory is the server's affair.
   return made(op, *dir, op.ns.mkdir(op.ctx, {.parent = *dir, .name = name, .set = wanted.set}));

@@ -38,7 +38,7 @@ rpc::Outcome op_mknod(Operation& op) {
   if (!dir) return op.failed_with_wcc(dir.error());
   NfsStatus bad = known ? check_new_name(name) : NfsStatus::kBadType;
   if (bad == NfsStatus::kOk && !valid) bad = NfsStatus::kInval;
-  if (bad != NfsStatus::kOk) return op.failed_with_wcc(op.name_refusal(*dir, bad), *dir);
+  if (bad != NfsStatus::kOk) return op.failed_with_wcc(op.bad_name_status(*dir, bad), *dir);
 
   request.parent = *dir;
   return made(op, *dir, op.ns.mknod(op.ctx, request));

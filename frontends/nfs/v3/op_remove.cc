@@ -10,7 +10,7 @@ rpc::Outcome op_remove(Operation& op) {
   const auto dir = op.resolve(handle);
   if (!dir) return op.failed_with_wcc(dir.error());
   const NfsStatus bad = is_dot(name) || is_dot_dot(name) ? NfsStatus::kIsDir : check_name(name);
-  if (bad != NfsStatus::kOk) return op.failed_with_wcc(op.name_refusal(*dir, bad), *dir);
+  if (bad != NfsStatus::kOk) return op.failed_with_wcc(op.bad_name_status(*dir, bad), *dir);
 
   const auto reply = op.ns.unlink(op.ctx, {.parent = *dir, .name = name});
   if (!reply) return op.failed_with_wcc(reply.error(), *dir);

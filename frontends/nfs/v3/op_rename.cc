@@ -32,10 +32,10 @@ rpc::Outcome op_rename(Operation& op) {
   const auto to = op.resolve_beside(to_handle);
   if (!to) return rename_failed(op, to_nfs_status(to.error().code), *from, {});
   if (const NfsStatus bad = check_renamed(from_name); bad != NfsStatus::kOk) {
-    return rename_failed(op, op.name_refusal(*from, bad), *from, *to);
+    return rename_failed(op, op.bad_name_status(*from, bad), *from, *to);
   }
   if (const NfsStatus bad = check_renamed(to_name); bad != NfsStatus::kOk) {
-    return rename_failed(op, op.name_refusal(*to, bad), *from, *to);
+    return rename_failed(op, op.bad_name_status(*to, bad), *from, *to);
   }
 
   const auto reply =

@@ -11,7 +11,7 @@ rpc::Outcome op_rmdir(Operation& op) {
   if (!dir) return op.failed_with_wcc(dir.error());
   // The two errors are the procedure's own choice (3.3.13, IMPLEMENTATION).
   const NfsStatus bad = is_dot(name) ? NfsStatus::kInval : is_dot_dot(name) ? NfsStatus::kExist : check_name(name);
-  if (bad != NfsStatus::kOk) return op.failed_with_wcc(op.name_refusal(*dir, bad), *dir);
+  if (bad != NfsStatus::kOk) return op.failed_with_wcc(op.bad_name_status(*dir, bad), *dir);
 
   const auto reply = op.ns.rmdir(op.ctx, {.parent = *dir, .name = name});
   if (!reply) return op.failed_with_wcc(reply.error(), *dir);

@@ -17,7 +17,7 @@ rpc::Outcome op_symlink(Operation& op) {
   if (bad == NfsStatus::kOk && target.size() > core::kSymlinkBytesMax) bad = NfsStatus::kNameTooLong;
   // The server does not look into the target, but no client could use an empty one, or one with NUL.
   if (bad == NfsStatus::kOk && (target.empty() || target.find('\0') != target.npos)) bad = NfsStatus::kInval;
-  if (bad != NfsStatus::kOk) return op.failed_with_wcc(op.name_refusal(*dir, bad), *dir);
+  if (bad != NfsStatus::kOk) return op.failed_with_wcc(op.bad_name_status(*dir, bad), *dir);
 
   wanted.set.size.reset();  // It is the target's length.
   return made(op, *dir, op.ns.symlink(op.ctx, {.parent = *dir, .name = name, .target = target, .set = wanted.set}));

@@ -56,7 +56,7 @@ rpc::Outcome Operation::failed_with_wcc(NfsStatus status, std::optional<core::Fi
   return {.failed = true};
 }
 
-NfsStatus Operation::name_refusal(core::FileId dir, NfsStatus why) {
+NfsStatus Operation::bad_name_status(core::FileId dir, NfsStatus why) {
   const auto now = ns.getattr(ctx, {.id = dir});
   if (!now) return to_nfs_status(now.error().code);
   return now->attr.type == core::FileType::kDirectory ? why : NfsStatus::kNotDir;

@@ -93,7 +93,7 @@ class Operation {
 
   // The status for a name that the server itself refuses, given what its directory is like: a directory that is gone,
   // or is none, is the better reason.
-  NfsStatus name_refusal(core::FileId dir, NfsStatus why);
+  NfsStatus bad_name_status(core::FileId dir, NfsStatus why);
 
  private:
   const nfs::Call& call_;

@@ -93,7 +93,7 @@ void Nfs3Program::charge(const nfs::Call& call, rpc::Charge& charge) {
   rpc::XdrReader in(call.header.arguments);
   const auto ref = environment_.handles.decode(in.opaque(kHandleBytesMax));
   if (!ref) return;
-  call.scope.find_flows(call, *ref, environment_.ns, charge.path);
+  call.scope.find_qos_classes(call, *ref, environment_.ns, charge.path);
   if (charge.path.empty()) return;
   if (call.header.procedure == kReadProcedure) {
     in.u64();  // offset

@@ -70,13 +70,13 @@ DelegatedWrites::Answer DelegatedWrites::ask(core::FileId file, core::HolderId b
   };
   callback.done = [weak = weak_from_this(), file, about = entry.stateid](bool taken) {
     const auto self = weak.lock();
-    if (!taken && self != nullptr) self->take_refusal(file, about);
+    if (!taken && self != nullptr) self->note_denial(file, about);
   };
   lock.unlock();
   return client->recalls.call(std::move(callback)) ? Answer::kLater : Answer::kNobody;
 }
 
-void DelegatedWrites::take_refusal(core::FileId file, const Stateid& about) {
+void DelegatedWrites::note_denial(core::FileId file, const Stateid& about) {
   const std::lock_guard lock(mutex_);
   const auto found = entries_.find(file);
   if (found == entries_.end() || found->second.stateid.other != about.other) return;

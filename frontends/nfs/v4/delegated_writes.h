@@ -53,7 +53,7 @@ class DelegatedWrites : public std::enable_shared_from_this<DelegatedWrites> {
     int unused = 0;  // answers in a row that nobody came back for in time
   };
   void take_answer(core::FileId file, const Stateid& about, rpc::XdrReader& in);
-  void take_refusal(core::FileId file, const Stateid& about);
+  void note_denial(core::FileId file, const Stateid& about);
 
   std::atomic<std::size_t> count_{0};
   std::mutex mutex_;  // guards what follows; never held while a client is called

@@ -22,8 +22,8 @@ Nfs4Status pay_for_io(Compound& c, const qos::Price& price) {
     c.prepaid->left -= price;
     return Nfs4Status::kOk;
   }
-  std::vector<qos::Flow*> path;
-  c.access.find_flows_here(c.call, c.current->ref.id, c.ns, path);
+  std::vector<qos::QosClass*> path;
+  c.access.find_qos_classes_here(c.call, c.current->ref.id, c.ns, path);
   return path.empty() || c.call.scheduler->admit(path, price) ? Nfs4Status::kOk : Nfs4Status::kDelay;
 }
 

@@ -7,7 +7,7 @@
 namespace stoa::nfs4 {
 
 // For I/O of the current file, which is in an export, just before it moves anything. kOk: paid, or there is nothing to
-// pay; kDelay: somebody's flow stands in the way.
+// pay; kDelay: somebody's QoS class stands in the way.
 Nfs4Status pay_for_io(Compound& c, const qos::Price& price);
 
 }  // namespace stoa::nfs4

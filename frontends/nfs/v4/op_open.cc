@@ -175,7 +175,7 @@ DelegationRequest delegation_request(Compound& c, const Arguments& arguments) {
   return {.type = writes ? kDelegationWrite : kDelegationRead};
 }
 
-Nfs4Status refusal(Compound& c, const Arguments& arguments, const Error& error) {
+Nfs4Status open_failed(Compound& c, const Arguments& arguments, const Error& error) {
   switch (error.code) {
     case Errc::kShareConflict:
       return arguments.claim == Claim::kPrevious ? Nfs4Status::kReclaimConflict : Nfs4Status::kShareDenied;
@@ -280,7 +280,7 @@ Nfs4Status take_open(Compound& c, const Arguments& arguments, core::FileId curre
       c.env.clients.end_expired(core::FileId{reply.error().subject})) {
     reply = c.ns.open(c.ctx, request);
   }
-  if (!reply) return refusal(c, arguments, reply.error());
+  if (!reply) return open_failed(c, arguments, reply.error());
   opened = *reply;
   const core::FileRef file{opened.attr.id, opened.attr.generation, c.access.entered().id};
   Nfs4Status status = Nfs4Status::kOk;

@@ -41,7 +41,7 @@ void Nfs4Program::charge(const nfs::Call& call, rpc::Charge& charge) {
   const auto ref = environment_.handles.decode(compound.handle);
   if (!ref) return;
   charge.price = compound.price;
-  call.scope.find_flows(call, *ref, environment_.ns, charge.path);
+  call.scope.find_qos_classes(call, *ref, environment_.ns, charge.path);
 }
 
 // The first operation was not begun, so neither a slot nor the seqid of an owner is used up (RFC 8881 15.1.1.3).

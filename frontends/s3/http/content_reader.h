@@ -7,14 +7,14 @@
 #include <span>
 
 #include "core/api/namespace.h"
-#include "frontends/s3/flow_gate.h"
 #include "frontends/s3/http/response.h"
+#include "frontends/s3/qos_gate.h"
 
 namespace stoa::s3 {
 
 class ContentReader {
  public:
-  ContentReader(core::Namespace& ns, core::OpContext ctx, ContentRange range, std::shared_ptr<FlowGate> gate)
+  ContentReader(core::Namespace& ns, core::OpContext ctx, ContentRange range, std::shared_ptr<QosGate> gate)
       : ns_(ns), ctx_(std::move(ctx)), range_(std::move(range)), gate_(std::move(gate)) {}
 
   // Waits until they may be read (qos), then copies bytes from `position` (within the range, growing) into `into`.
@@ -28,7 +28,7 @@ class ContentReader {
   core::Namespace& ns_;
   core::OpContext ctx_;
   ContentRange range_;
-  std::shared_ptr<FlowGate> gate_;
+  std::shared_ptr<QosGate> gate_;
   std::size_t slice_ = 0;         // at hand
   std::uint64_t slice_done_ = 0;  // of it
   std::uint64_t sent_ = 0;        // of the range

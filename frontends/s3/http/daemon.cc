@@ -272,9 +272,9 @@ MHD_Result Daemon::start_exchange(MHD_Connection* connection, const char* method
   if (head_is_doubtful(sent)) {
     if (known != nullptr) known->allow_for_ever();
     transaction.refuse_now({.code = Code::kBadRequest});
-    Response refusal = transaction.finish();
-    refusal.add("Connection", "close");
-    return respond(connection, exchange, std::move(refusal));
+    Response error_reply = transaction.finish();
+    error_reply.add("Connection", "close");
+    return respond(connection, exchange, std::move(error_reply));
   }
   // While the core works the connection owes nothing.
   if (known != nullptr) known->allow_for_ever();
@@ -358,8 +358,8 @@ MHD_Response* Daemon::make_body(Exchange& exchange, Response& response) {
     memory = memory && slice.fd < 0;
   }
   const std::vector<core::DataSlice>& slices = content.slices;
-  // What flows hold back is read piece by piece, as it is admitted; else all of it counts at once.
-  FlowGate& gate = *exchange.transaction->gate();
+  // What QoS classes hold back is read piece by piece, as it is admitted; else all of it counts at once.
+  QosGate& gate = *exchange.transaction->gate();
   const bool at_once =
       covered == content.length && (memory || slices.size() == 1) && !gate.holds_back(qos::Resource::kReadBytes);
   if (at_once && !gate.go_on(qos::Resource::kReadBytes, content.length)) return nullptr;

@@ -536,7 +536,7 @@ TEST_F(AuditWriterTest, PurgesAndDenialsOfTheRecycleBinNameWhatTheThingWas) {
 TEST_F(AuditWriterTest, WhatAProtocolRefusesByItselfIsRecorded) {
   const FileId a = *mkdir(kRootId, "a");
   const core::OpContext stranger{.protocol = core::Protocol::kS3, .client = "10.0.0.9"};
-  const core::Refusal wrong{
+  const core::AuthFailure wrong{
       .request = "GET /a/key", .reason = "SignatureDoesNotMatch", .claimed = "access key X\n", .directory = a};
   ns().refused(stranger, wrong);
   audit(a, core::bit(core::AuditClass::kDenied));

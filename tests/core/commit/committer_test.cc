@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "backends/kv/memory/memory_kv.h"
-#include "core/commit/settled_store.h"
+#include "core/commit/read_your_writes_store.h"
 #include "core/kv/keys.h"
 
 namespace stoa::core {
@@ -90,7 +90,7 @@ class CommitterTest : public ::testing::Test {
   }
   std::string walk(Family family, std::string_view lower, std::string_view upper) {
     std::string seen;
-    const auto it = settled_.scan(family, lower, upper);
+    const auto it = store_.scan(family, lower, upper);
     for (; it->valid(); it->next()) seen.append(it->key()).append("=").append(it->value()).append(" ");
     EXPECT_TRUE(it->status());
     return seen;
@@ -98,7 +98,7 @@ class CommitterTest : public ::testing::Test {
   WatchedKv kv_;
   MetricRegistry metrics_;
   Committer committer_{kv_, metrics_, 1};
-  SettledStore settled_{kv_, committer_};
+  ReadYourWritesStore store_{kv_, committer_};
 };
 
 TEST_F(CommitterTest, AQueuedChangeIsSeenByEveryKindOfReadAndNotWrittenForIt) {
@@ -112,12 +112,12 @@ TEST_F(CommitterTest, AQueuedChangeIsSeenByEveryKindOfReadAndNotWrittenForIt) {
   ASSERT_TRUE(committer_.commit(std::move(removal)));
   ASSERT_TRUE(committer_.commit(put(Family::kInode, "c", "of another family")));
 
-  EXPECT_EQ(read(settled_, Family::kEntry, "a"), "1");
-  EXPECT_EQ(read(settled_, Family::kEntry, "b"), std::nullopt);
-  EXPECT_EQ(read(settled_, Family::kEntry, "c"), std::nullopt);
+  EXPECT_EQ(read(store_, Family::kEntry, "a"), "1");
+  EXPECT_EQ(read(store_, Family::kEntry, "b"), std::nullopt);
+  EXPECT_EQ(read(store_, Family::kEntry, "c"), std::nullopt);
   const std::string_view keys[] = {"b", "stored", "none", "a"};
   std::optional<std::string> values[4] = {"left from before"};
-  ASSERT_TRUE(settled_.multi_get(Family::kEntry, keys, values));
+  ASSERT_TRUE(store_.multi_get(Family::kEntry, keys, values));
   EXPECT_EQ(values[0], std::nullopt);
   EXPECT_EQ(values[1], "0");
   EXPECT_EQ(values[2], std::nullopt);
@@ -126,7 +126,7 @@ TEST_F(CommitterTest, AQueuedChangeIsSeenByEveryKindOfReadAndNotWrittenForIt) {
   EXPECT_EQ(kv_.applies, 1);
 
   // A snapshot of all families is one of the store.
-  EXPECT_EQ(read(*settled_.snapshot(), Family::kEntry, "a"), "1");
+  EXPECT_EQ(read(*store_.snapshot(), Family::kEntry, "a"), "1");
   EXPECT_EQ(kv_.applies, 2);
   EXPECT_EQ(walk(Family::kEntry, {}, {}), "a=1 stored=0 ");
 }
@@ -163,7 +163,7 @@ TEST_F(CommitterTest, CountsThatTheCommitterMakesAreWrittenToBeRead) {
   CommitUnit unit;
   unit.references.push_back({BlobId{7}, 1});
   ASSERT_TRUE(committer_.commit(std::move(unit)));
-  EXPECT_TRUE(read(settled_, Family::kBlob, keys::be64(7)));
+  EXPECT_TRUE(read(store_, Family::kBlob, keys::be64(7)));
   EXPECT_EQ(kv_.applies, 1);
 }
 
@@ -230,7 +230,7 @@ TEST_F(CommitterTest, AWaitForTheQueueEndsByItsDeadline) {
   ASSERT_TRUE(committer_.commit(put(Family::kInline, "large", std::string(Committer::kQueuedBytesMax + 1, 'x'))));
   EXPECT_EQ(committer_.wait_applied(passed).error().code, Errc::kTimeout);
   EXPECT_EQ(committer_.commit(put(Family::kEntry, "refused", "x"), passed).error().code, Errc::kTimeout);
-  EXPECT_EQ(read(settled_, Family::kEntry, "refused"), std::nullopt);
+  EXPECT_EQ(read(store_, Family::kEntry, "refused"), std::nullopt);
   kv_.let_apply();
   leader.join();
   ASSERT_TRUE(committer_.wait_applied());
@@ -279,13 +279,13 @@ TEST_F(CommitterTest, ADirectoryWithANewAccountIsWrittenAsThatHasIt) {
     return UsageRecord::decode(*read(kv_, Family::kUsage, keys::id_key(dir)))->usage.files;
   };
   charge(before, 1);
-  ASSERT_TRUE(committer_.settle_usage());
+  ASSERT_TRUE(committer_.checkpoint_usage());
   EXPECT_EQ(stored(FileId{7}), 1);
   charge(before, 2);
   charge(before, -3);
   charge(after, 5);
   charge(root, 1);
-  ASSERT_TRUE(committer_.settle_usage());
+  ASSERT_TRUE(committer_.checkpoint_usage());
   EXPECT_EQ(stored(FileId{7}), 5);
   EXPECT_EQ(stored(kRootId), 6);
 }
@@ -308,7 +308,7 @@ TEST_F(CommitterTest, AGroupWritesNoMoreForDeepDirectories) {
       ASSERT_TRUE(committer_.wait_applied());
     }
     puts.push_back(kv_.puts - before);
-    ASSERT_TRUE(committer_.settle_usage());
+    ASSERT_TRUE(committer_.checkpoint_usage());
   }
   EXPECT_EQ(puts, (std::vector<std::size_t>{100, 100}));
 }
@@ -335,8 +335,8 @@ TEST_F(CommitterTest, AFailedWriteIsNeverAcknowledgedAndPoisons) {
   // What was durable before stays so, and what was lost is not read as absent.
   EXPECT_TRUE(committer_.wait_durable(*before));
   std::string value;
-  EXPECT_EQ(read(settled_, Family::kEntry, "b"), "2");
-  EXPECT_EQ(settled_.snapshot()->get(Family::kEntry, "a", &value).error().code, Errc::kIo);
+  EXPECT_EQ(read(store_, Family::kEntry, "b"), "2");
+  EXPECT_EQ(store_.snapshot()->get(Family::kEntry, "a", &value).error().code, Errc::kIo);
 }
 
 // What was told without being durable (an unstable write) stays what it is, also when it cannot be written any more.
@@ -357,17 +357,17 @@ TEST_F(CommitterTest, WhatIsQueuedStaysReadableWhenTheStoreFails) {
     if (full) {
       ASSERT_TRUE(committer_.commit(put(Family::kEntry, "c", "new")));
     }
-    EXPECT_EQ(read(settled_, Family::kEntry, "a"), "new");
-    EXPECT_EQ(read(settled_, Family::kEntry, "b"), std::nullopt);
-    EXPECT_EQ(read(settled_, Family::kEntry, "c"), "new");
+    EXPECT_EQ(read(store_, Family::kEntry, "a"), "new");
+    EXPECT_EQ(read(store_, Family::kEntry, "b"), std::nullopt);
+    EXPECT_EQ(read(store_, Family::kEntry, "c"), "new");
     const std::string_view keys[] = {"a", "b", "c", "d"};
     std::optional<std::string> values[4];
-    ASSERT_TRUE(settled_.multi_get(Family::kEntry, keys, values));
+    ASSERT_TRUE(store_.multi_get(Family::kEntry, keys, values));
     EXPECT_EQ(values[0], "new");
     EXPECT_EQ(values[1], std::nullopt);
     EXPECT_EQ(values[3], "old");
     EXPECT_EQ(walk(Family::kEntry, "a", {}), "a=new c=new d=old ");
-    const auto it = settled_.scan(Family::kEntry, "a", {});
+    const auto it = store_.scan(Family::kEntry, "a", {});
     it->seek("b");
     ASSERT_TRUE(it->valid());
     EXPECT_EQ(it->key(), "c");
@@ -451,8 +451,8 @@ TEST_F(CommitterTest, AFailedSyncPoisons) {
 }
 
 TEST_F(CommitterTest, ReadersDoNotWriteAroundTheCommitter) {
-  EXPECT_EQ(settled_.apply({}).error().code, Errc::kNotSupported);
-  EXPECT_EQ(settled_.sync().error().code, Errc::kNotSupported);
+  EXPECT_EQ(store_.apply({}).error().code, Errc::kNotSupported);
+  EXPECT_EQ(store_.sync().error().code, Errc::kNotSupported);
 }
 
 TEST_F(CommitterTest, ConcurrentCommitsAreAllDurableAndShareSyncs) {

@@ -437,9 +437,9 @@ TEST_F(ChecksumTest, CrashWhileWritingGivesANewVersionAndZerosBehindTheEnd) {
   EXPECT_NE(attr(id).data_version, version);
   EXPECT_TRUE(read(id) == text(100'000));
   ASSERT_TRUE(volume_->run_scrub());
-  const std::uint64_t sealed = attr(id).data_version;
+  const std::uint64_t recorded = attr(id).data_version;
   reopen();
-  EXPECT_EQ(attr(id).data_version, sealed);
+  EXPECT_EQ(attr(id).data_version, recorded);
 }
 
 }  // namespace

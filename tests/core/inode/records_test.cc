@@ -47,7 +47,7 @@ Inode sample() {
   inode.change = 9;
   inode.data_version = 300;
   inode.create_verifier = 0xfeed;
-  inode.home = FileId{16};
+  inode.parent = FileId{16};
   inode.attribute_bytes = 300;
   inode.dos = kDosHidden | kDosArchive | kDosNotIndexed;
   inode.birth_epoch = 5;
@@ -71,7 +71,7 @@ TEST(RecordsTest, InodeKeepsItsBytes) {
   EXPECT_EQ(inode->encode(), sample().encode());
   EXPECT_EQ(inode->layout, sample().layout);
   EXPECT_EQ(inode->btime.ns, -4);
-  EXPECT_EQ(inode->home, FileId{16});
+  EXPECT_EQ(inode->parent, FileId{16});
   EXPECT_EQ(inode->attribute_bytes, 300u);
   EXPECT_EQ(inode->dos, sample().dos);
   EXPECT_EQ(inode->flags, sample().flags);
@@ -100,7 +100,7 @@ TEST(RecordsTest, DosAttributesThatDoNotExistAreDamage) {
 }
 
 TEST(RecordsTest, EntryAndCookieKeepTheirBytes) {
-  const EntryRecord entry{.id = FileId{17}, .type = FileType::kDirectory, .flags = kShadowed, .cookie = 500};
+  const EntryRecord entry{.id = FileId{17}, .type = FileType::kDirectory, .flags = kHiddenByDirectory, .cookie = 500};
   EXPECT_EQ(hex(entry.encode()), kEntryV1);
   EXPECT_EQ(EntryRecord::decode(bytes(kEntryV1)).value(), entry);
   const CookieRecord cookie{FileId{17}, FileType::kSymlink, 0, "name"};
@@ -154,8 +154,8 @@ TEST(RecordsTest, EveryTruncationIsDamage) {
 TEST(RecordsTest, ALaterVersionThatOlderReadersMayReadIsRead) {
   // A later version appends a field, and says whether readers of version 1 may skip it.
   const std::string body = sample().encode().substr(6) + "new field";
-  EXPECT_TRUE(Inode::decode(FileId{17}, seal(2, 1, body)));
-  EXPECT_FALSE(Inode::decode(FileId{17}, seal(2, 2, body)));
+  EXPECT_TRUE(Inode::decode(FileId{17}, encode_record(2, 1, body)));
+  EXPECT_FALSE(Inode::decode(FileId{17}, encode_record(2, 2, body)));
 }
 
 TEST(RecordsTest, TimesNeverStandStillOrGoBack) {

@@ -4,7 +4,7 @@
 #include <map>
 #include <thread>
 
-#include "core/journal/places.h"
+#include "core/journal/path_resolver.h"
 #include "core/kv/keys.h"
 #include "tests/core/volume_fixture.h"
 

@@ -84,9 +84,9 @@ TEST(NoteTest, EveryCutOrLongerRecordIsRefused) {
       EXPECT_FALSE(JournalRecord::decode(whole.substr(0, size))) << size;
     EXPECT_FALSE(JournalRecord::decode(whole + "x"));
     const std::string body = whole.substr(6);
-    EXPECT_TRUE(JournalRecord::decode(seal(1, 1, body)));
-    EXPECT_EQ(JournalRecord::decode(seal(1, 1, body + "x")).error().code, Errc::kCorrupt);
-    EXPECT_EQ(JournalRecord::decode(seal(1, 1, body.substr(1))).error().code, Errc::kCorrupt);
+    EXPECT_TRUE(JournalRecord::decode(encode_record(1, 1, body)));
+    EXPECT_EQ(JournalRecord::decode(encode_record(1, 1, body + "x")).error().code, Errc::kCorrupt);
+    EXPECT_EQ(JournalRecord::decode(encode_record(1, 1, body.substr(1))).error().code, Errc::kCorrupt);
   }
 }
 
@@ -95,7 +95,7 @@ TEST(NoteTest, UnknownWordsAreRefused) {
   const auto changed = [&](std::size_t at, char value) {
     std::string other = body;
     other[at] = value;
-    return JournalRecord::decode(seal(1, 1, other));
+    return JournalRecord::decode(encode_record(1, 1, other));
   };
   EXPECT_EQ(changed(0, 0).error().code, Errc::kCorrupt) << "no kind";
   EXPECT_EQ(changed(0, static_cast<char>(kLastChangeKind) + 1).error().code, Errc::kCorrupt)
@@ -105,7 +105,7 @@ TEST(NoteTest, UnknownWordsAreRefused) {
   EXPECT_EQ(changed(body.size() - 4, 120).error().code, Errc::kCorrupt) << "no error";
   const std::string asked = bytes_of(kV1).substr(6);
   const auto with = [&](std::string tail) {
-    return JournalRecord::decode(seal(1, 1, asked.substr(0, asked.size() - 17) + tail));
+    return JournalRecord::decode(encode_record(1, 1, asked.substr(0, asked.size() - 17) + tail));
   };
   EXPECT_TRUE(with(asked.substr(asked.size() - 17)));
   EXPECT_EQ(with("\2" + asked.substr(asked.size() - 16)).error().code, Errc::kCorrupt)
@@ -115,10 +115,10 @@ TEST(NoteTest, UnknownWordsAreRefused) {
 
 TEST(NoteTest, ANewerVersionIsReadAsFarAsItAllows) {
   const std::string body = bytes_of(kV1).substr(6);
-  const auto newer = JournalRecord::decode(seal(2, 1, body + "more"));
+  const auto newer = JournalRecord::decode(encode_record(2, 1, body + "more"));
   ASSERT_TRUE(newer) << describe(newer.error());
   expect_sample(*newer);
-  EXPECT_EQ(JournalRecord::decode(seal(2, 2, body)).error().code, Errc::kNotSupported);
+  EXPECT_EQ(JournalRecord::decode(encode_record(2, 2, body)).error().code, Errc::kNotSupported);
 }
 
 TEST(NoteTest, OperationsHaveWords) {

@@ -1,4 +1,4 @@
-// Which directories a file counts in: what flows and usage go by.
+// Which directories a file counts in: what QoS classes and usage go by.
 #include "tests/core/volume_fixture.h"
 
 namespace stoa::core::test {

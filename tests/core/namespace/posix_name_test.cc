@@ -23,18 +23,18 @@ TEST(PosixNameTest, EveryComponentHasOneAliasThatLeadsBack) {
   components.emplace_back(251, 'l').insert(0, "%S3-");
   components.emplace_back(245, 'o').append("%S3-OBJECT");
   for (const std::string& raw : components) {
-    for (const bool shadowed : {false, true}) {
-      const std::string alias = posix_name_of(raw, shadowed);
+    for (const bool hidden_by_directory : {false, true}) {
+      const std::string alias = posix_name_of(raw, hidden_by_directory);
       SCOPED_TRACE(alias);
       EXPECT_LE(alias.size(), 255u);
       EXPECT_TRUE(seen.insert(alias).second) << "two components share it";
       const auto parsed = parse_posix_name(alias);
       ASSERT_TRUE(parsed);
-      EXPECT_EQ(parsed->file_beside_directory, shadowed);
+      EXPECT_EQ(parsed->file_beside_directory, hidden_by_directory);
       if (parsed->long_prefix) {
         EXPECT_TRUE(raw.starts_with(*parsed->long_prefix));
-        EXPECT_TRUE(matches_long_alias(raw, shadowed, *parsed));
-        EXPECT_FALSE(matches_long_alias(raw + "x", shadowed, *parsed));
+        EXPECT_TRUE(matches_long_alias(raw, hidden_by_directory, *parsed));
+        EXPECT_FALSE(matches_long_alias(raw + "x", hidden_by_directory, *parsed));
       } else {
         EXPECT_EQ(parsed->raw, raw);
       }

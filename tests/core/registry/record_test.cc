@@ -177,13 +177,13 @@ TEST(RecordTest, AuditPolicyHasTheBytesOfVersion1) {
   EXPECT_EQ(hex(audit_key(FileId{17})), "61756469742f0000000000000011");
 }
 
-TEST(RecordTest, FlowHasTheBytesOfVersion1) {
-  FlowRule rule{.target = FlowTarget::clients(*Network::parse("10.0.0.0/8"))};
-  rule.limits.ceiling[qos::Resource::kReadBytes] = 300;
+TEST(RecordTest, QosClassHasTheBytesOfVersion1) {
+  QosRule rule{.target = QosTarget::clients(*Network::parse("10.0.0.0/8"))};
+  rule.limits.limit[qos::Resource::kReadBytes] = 300;
   rule.limits.guarantee[qos::Resource::kMetadataOps] = 7;
   rule.limits.burst = std::chrono::milliseconds(100);
   rule.limits.weight = 200;
-  EXPECT_EQ(hex(encode_flow(rule)),
+  EXPECT_EQ(hex(encode_qos_class(rule)),
             "010128000000"
             "03"
             "0000000000000000"
@@ -193,11 +193,11 @@ TEST(RecordTest, FlowHasTheBytesOfVersion1) {
             "0000000007"
             "64"
             "c801");
-  EXPECT_EQ(*decode_flow(encode_flow(rule)), rule);
-  EXPECT_EQ(flow_key(rule.target), "flow/3/00000000000000000000ffff0a000000/68");
-  EXPECT_EQ(flow_key(FlowTarget::directory(FileId{17})), "flow/4/0000000000000011");
+  EXPECT_EQ(*decode_qos_class(encode_qos_class(rule)), rule);
+  EXPECT_EQ(qos_key(rule.target), "qos_class/3/00000000000000000000ffff0a000000/68");
+  EXPECT_EQ(qos_key(QosTarget::directory(FileId{17})), "qos_class/4/0000000000000011");
   rule.limits.weight = 0;
-  EXPECT_EQ(decode_flow(encode_flow(rule)).error().code, Errc::kCorrupt);
+  EXPECT_EQ(decode_qos_class(encode_qos_class(rule)).error().code, Errc::kCorrupt);
 }
 
 TEST(RecordTest, NextExportHasTheBytesOfVersion1) {
@@ -236,7 +236,7 @@ TEST(RecordTest, UserSurvivesARoundTrip) {
 }
 
 // The record cut to `size` bytes under an envelope that says so: what a broken writer would leave.
-std::string cut_and_resealed(std::string whole, std::size_t size) {
+std::string cut_and_encoded(std::string whole, std::size_t size) {
   whole.resize(size);
   const auto body = static_cast<std::uint32_t>(size - 6);
   std::memcpy(whole.data() + 2, &body, sizeof body);
@@ -249,13 +249,13 @@ TEST(RecordTest, EveryTruncationIsCorruptAndNotACrash) {
   for (std::size_t size = 0; size < record.size(); ++size) {
     EXPECT_EQ(decode_export(record.substr(0, size)).error().code, Errc::kCorrupt);
     if (size >= 6) {
-      EXPECT_EQ(decode_export(cut_and_resealed(record, size)).error().code, Errc::kCorrupt);
+      EXPECT_EQ(decode_export(cut_and_encoded(record, size)).error().code, Errc::kCorrupt);
     }
   }
   for (std::size_t size = 0; size < user.size(); ++size) {
     EXPECT_EQ(decode_user(user.substr(0, size)).error().code, Errc::kCorrupt);
     if (size >= 6) {
-      EXPECT_EQ(decode_user(cut_and_resealed(user, size)).error().code, Errc::kCorrupt);
+      EXPECT_EQ(decode_user(cut_and_encoded(user, size)).error().code, Errc::kCorrupt);
     }
   }
 }

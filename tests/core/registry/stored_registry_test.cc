@@ -378,63 +378,63 @@ TEST_F(StoredRegistryTest, IdsThatTheDomainHasNoRoomForHaveSidsOfUnix) {
   EXPECT_EQ(snapshot->sid_of(*snapshot->find_group("beyond")), "S-1-22-2-4294967295");
 }
 
-FlowRule metadata_limit(const FlowTarget& target, std::uint64_t rate) {
-  FlowRule rule{.target = target};
-  rule.limits.ceiling[qos::Resource::kMetadataOps] = rate;
+QosRule metadata_limit(const QosTarget& target, std::uint64_t rate) {
+  QosRule rule{.target = target};
+  rule.limits.limit[qos::Resource::kMetadataOps] = rate;
   return rule;
 }
 
-TEST_F(StoredRegistryTest, FlowsAreFoundAlsoAfterAReloadAndKeepTheirStateWhenTheyChange) {
-  EXPECT_EQ(registry_->snapshot()->flows(), nullptr);
-  const FlowTarget target = FlowTarget::user(1000);
-  ASSERT_TRUE(registry_->set_flow(metadata_limit(target, 10)));
+TEST_F(StoredRegistryTest, QosClassesAreFoundAlsoAfterAReloadAndKeepTheirStateWhenTheyChange) {
+  EXPECT_EQ(registry_->snapshot()->qos_classes(), nullptr);
+  const QosTarget target = QosTarget::user(1000);
+  ASSERT_TRUE(registry_->set_qos_class(metadata_limit(target, 10)));
   const auto first = registry_->snapshot();
-  ASSERT_NE(first->flows(), nullptr);
-  qos::Flow* const flow = first->flows()->find(target)->flow.get();
-  ASSERT_TRUE(scheduler_.admit({&flow, 1}, qos::Price::metadata()));
-  ASSERT_TRUE(registry_->set_flow(metadata_limit(target, 20)));
-  ASSERT_TRUE(registry_->set_flow(metadata_limit(FlowTarget::directory(kRootId), 5)));
-  EXPECT_EQ(registry_->snapshot()->flows()->find(target)->flow.get(), flow);
-  EXPECT_EQ(flow->use().admitted[qos::Resource::kMetadataOps], 1u);
+  ASSERT_NE(first->qos_classes(), nullptr);
+  qos::QosClass* const qos_class = first->qos_classes()->find(target)->qos_class.get();
+  ASSERT_TRUE(scheduler_.admit({&qos_class, 1}, qos::Price::metadata()));
+  ASSERT_TRUE(registry_->set_qos_class(metadata_limit(target, 20)));
+  ASSERT_TRUE(registry_->set_qos_class(metadata_limit(QosTarget::directory(kRootId), 5)));
+  EXPECT_EQ(registry_->snapshot()->qos_classes()->find(target)->qos_class.get(), qos_class);
+  EXPECT_EQ(qos_class->use().admitted[qos::Resource::kMetadataOps], 1u);
   ASSERT_TRUE(registry_->add_user({.name = "ann"}));
-  EXPECT_EQ(registry_->snapshot()->flows()->find(target)->flow.get(), flow);
+  EXPECT_EQ(registry_->snapshot()->qos_classes()->find(target)->qos_class.get(), qos_class);
   for (int pass = 0; pass < 2; ++pass) {
     const auto snapshot = registry_->snapshot();
-    ASSERT_EQ(snapshot->flow_rules().size(), 2u);
-    EXPECT_EQ(*snapshot->flow_rules()[0], metadata_limit(FlowTarget::directory(kRootId), 5));
-    EXPECT_EQ(*snapshot->flow_rules()[1], metadata_limit(target, 20));
+    ASSERT_EQ(snapshot->qos_rules().size(), 2u);
+    EXPECT_EQ(*snapshot->qos_rules()[0], metadata_limit(QosTarget::directory(kRootId), 5));
+    EXPECT_EQ(*snapshot->qos_rules()[1], metadata_limit(target, 20));
     open();
   }
-  ASSERT_TRUE(registry_->remove_flow(target));
-  ASSERT_TRUE(registry_->remove_flow(FlowTarget::directory(kRootId)));
-  EXPECT_EQ(registry_->remove_flow(target).error().code, Errc::kNotFound);
-  EXPECT_EQ(registry_->snapshot()->flows(), nullptr);
+  ASSERT_TRUE(registry_->remove_qos_class(target));
+  ASSERT_TRUE(registry_->remove_qos_class(QosTarget::directory(kRootId)));
+  EXPECT_EQ(registry_->remove_qos_class(target).error().code, Errc::kNotFound);
+  EXPECT_EQ(registry_->snapshot()->qos_classes(), nullptr);
 }
 
-TEST_F(StoredRegistryTest, BackgroundWorkPaysItsOwnFlowAndTheRootsAlsoAfterAReload) {
+TEST_F(StoredRegistryTest, BackgroundWorkPaysItsOwnQosClassAndTheRootsAlsoAfterAReload) {
   ASSERT_EQ(registry_->background_terms().path.size(), 1u);
   EXPECT_EQ(registry_->background_terms().weight, qos::kWeightLowest);
-  const auto flow = registry_->background_terms().path[0];
-  FlowRule rule = metadata_limit(FlowTarget::background(), 7);
+  const auto qos_class = registry_->background_terms().path[0];
+  QosRule rule = metadata_limit(QosTarget::background(), 7);
   rule.limits.weight = 30;
-  ASSERT_TRUE(registry_->set_flow(rule));
-  EXPECT_EQ(registry_->background_terms().path[0], flow);
-  ASSERT_TRUE(registry_->set_flow(metadata_limit(FlowTarget::directory(kRootId), 5)));
-  ASSERT_TRUE(registry_->set_flow(metadata_limit(FlowTarget::user(1), 5)));
-  EXPECT_EQ(registry_->snapshot()->flow_rules().back()->target, FlowTarget::background());
+  ASSERT_TRUE(registry_->set_qos_class(rule));
+  EXPECT_EQ(registry_->background_terms().path[0], qos_class);
+  ASSERT_TRUE(registry_->set_qos_class(metadata_limit(QosTarget::directory(kRootId), 5)));
+  ASSERT_TRUE(registry_->set_qos_class(metadata_limit(QosTarget::user(1), 5)));
+  EXPECT_EQ(registry_->snapshot()->qos_rules().back()->target, QosTarget::background());
   open();
   const auto terms = registry_->background_terms();
   EXPECT_EQ(terms.weight, 30u);
   ASSERT_EQ(terms.path.size(), 2u);
-  EXPECT_EQ(terms.path[0], registry_->snapshot()->flows()->find(FlowTarget::directory(kRootId))->flow);
-  std::vector<qos::Flow*> path{terms.path[0].get(), terms.path[1].get()};
+  EXPECT_EQ(terms.path[0], registry_->snapshot()->qos_classes()->find(QosTarget::directory(kRootId))->qos_class);
+  std::vector<qos::QosClass*> path{terms.path[0].get(), terms.path[1].get()};
   ASSERT_TRUE(scheduler_.admit(path, qos::Price{}.add(qos::Resource::kMetadataOps, 100)));
-  EXPECT_FALSE(scheduler_.admit(std::span(path).subspan(1), qos::Price::metadata()));  // its ceiling holds
-  EXPECT_EQ(registry_->snapshot()->flow_use(FlowTarget::background()).admitted[qos::Resource::kMetadataOps], 100u);
-  ASSERT_TRUE(registry_->remove_flow(FlowTarget::background()));
+  EXPECT_FALSE(scheduler_.admit(std::span(path).subspan(1), qos::Price::metadata()));  // its limit holds
+  EXPECT_EQ(registry_->snapshot()->qos_use(QosTarget::background()).admitted[qos::Resource::kMetadataOps], 100u);
+  ASSERT_TRUE(registry_->remove_qos_class(QosTarget::background()));
   EXPECT_EQ(registry_->background_terms().weight, qos::kWeightLowest);
   EXPECT_TRUE(scheduler_.admit(std::span(path).subspan(1), qos::Price::metadata()));
-  EXPECT_FALSE(registry_->set_flow(metadata_limit({FlowKind::kBackground, 1}, 5)));
+  EXPECT_FALSE(registry_->set_qos_class(metadata_limit({QosKind::kBackground, 1}, 5)));
 }
 
 TEST_F(StoredRegistryTest, RecyclePoliciesAreKeptAndWithoutAnyThereIsNoTable) {
@@ -464,34 +464,34 @@ TEST_F(StoredRegistryTest, RecyclePoliciesAreKeptAndWithoutAnyThereIsNoTable) {
   EXPECT_EQ(registry_->snapshot()->recycle(), nullptr);
 }
 
-TEST_F(StoredRegistryTest, ARequestPaysTheFlowsThatAreAboutItFromTheGeneralToTheParticular) {
+TEST_F(StoredRegistryTest, ARequestPaysTheQosClassesThatAreAboutItFromTheGeneralToTheParticular) {
   const auto team = registry_->add_export(wanted("team"));
   ASSERT_TRUE(team);
-  const FlowTarget order[] = {FlowTarget::directory(kRootId),
-                              FlowTarget::protocol(Protocol::kNfs),
-                              FlowTarget::of_export(team->id),
-                              FlowTarget::clients(*Network::parse("10.0.0.0/8")),
-                              FlowTarget::clients(*Network::parse("10.1.0.0/16")),
-                              FlowTarget::directory(FileId{17}),
-                              FlowTarget::directory(FileId{20}),
-                              FlowTarget::group(4),
-                              FlowTarget::group(100),
-                              FlowTarget::user(1000)};
-  for (const FlowTarget& target : order) ASSERT_TRUE(registry_->set_flow(metadata_limit(target, 10)));
-  ASSERT_TRUE(registry_->set_flow(metadata_limit(FlowTarget::user(1), 10)));
-  ASSERT_TRUE(registry_->set_flow(metadata_limit(FlowTarget::protocol(Protocol::kS3), 10)));
-  ASSERT_TRUE(registry_->set_flow(metadata_limit(FlowTarget::clients(*Network::parse("10.2.0.0/16")), 10)));
+  const QosTarget order[] = {QosTarget::directory(kRootId),
+                             QosTarget::protocol(Protocol::kNfs),
+                             QosTarget::of_export(team->id),
+                             QosTarget::clients(*Network::parse("10.0.0.0/8")),
+                             QosTarget::clients(*Network::parse("10.1.0.0/16")),
+                             QosTarget::directory(FileId{17}),
+                             QosTarget::directory(FileId{20}),
+                             QosTarget::group(4),
+                             QosTarget::group(100),
+                             QosTarget::user(1000)};
+  for (const QosTarget& target : order) ASSERT_TRUE(registry_->set_qos_class(metadata_limit(target, 10)));
+  ASSERT_TRUE(registry_->set_qos_class(metadata_limit(QosTarget::user(1), 10)));
+  ASSERT_TRUE(registry_->set_qos_class(metadata_limit(QosTarget::protocol(Protocol::kS3), 10)));
+  ASSERT_TRUE(registry_->set_qos_class(metadata_limit(QosTarget::clients(*Network::parse("10.2.0.0/16")), 10)));
   const auto snapshot = registry_->snapshot();
-  const FlowTable& table = *snapshot->flows();
+  const QosTable& table = *snapshot->qos_classes();
   EXPECT_TRUE(table.has_directories());
   const Credentials cred{.uid = 1000, .gid = 100, .groups = {5, 4, 100, 4}};
-  FlowCaller caller{
+  QosCaller caller{
       .protocol = Protocol::kNfs, .through = team->id, .address = Network::parse("10.1.2.3")->address, .cred = &cred};
   const FileId above[] = {kRootId, FileId{17}, FileId{19}, FileId{20}};
-  std::vector<qos::Flow*> path;
+  std::vector<qos::QosClass*> path;
   table.find_path(caller, above, path);
-  std::vector<qos::Flow*> expected;
-  for (const FlowTarget& target : order) expected.push_back(table.find(target)->flow.get());
+  std::vector<qos::QosClass*> expected;
+  for (const QosTarget& target : order) expected.push_back(table.find(target)->qos_class.get());
   EXPECT_EQ(path, expected);
 
   const Credentials nobody{};
@@ -501,76 +501,76 @@ TEST_F(StoredRegistryTest, ARequestPaysTheFlowsThatAreAboutItFromTheGeneralToThe
   EXPECT_TRUE(path.empty());
 
   ASSERT_TRUE(registry_->remove_export("team"));
-  EXPECT_EQ(registry_->snapshot()->flows()->find(FlowTarget::of_export(team->id)), nullptr);
+  EXPECT_EQ(registry_->snapshot()->qos_classes()->find(QosTarget::of_export(team->id)), nullptr);
 }
 
-TEST_F(StoredRegistryTest, FlowsWithLimitsThatMeanNothingAreRefused) {
-  const FlowTarget user = FlowTarget::user(1);
-  const auto refused_flow = [&](const FlowRule& rule) {
-    const Status set = registry_->set_flow(rule);
+TEST_F(StoredRegistryTest, QosClassesWithLimitsThatMeanNothingAreRefused) {
+  const QosTarget user = QosTarget::user(1);
+  const auto refused_qos_class = [&](const QosRule& rule) {
+    const Status set = registry_->set_qos_class(rule);
     return !set && set.error().code == Errc::kInvalid && !set.error().detail.empty();
   };
-  EXPECT_TRUE(refused_flow(metadata_limit(user, 0)));
-  EXPECT_TRUE(refused_flow(metadata_limit(user, kFlowRateMax + 1)));
-  FlowRule rule = metadata_limit(user, 10);
+  EXPECT_TRUE(refused_qos_class(metadata_limit(user, 0)));
+  EXPECT_TRUE(refused_qos_class(metadata_limit(user, kQosRateMax + 1)));
+  QosRule rule = metadata_limit(user, 10);
   rule.limits.guarantee[qos::Resource::kMetadataOps] = 11;
-  EXPECT_TRUE(refused_flow(rule));
+  EXPECT_TRUE(refused_qos_class(rule));
   rule = metadata_limit(user, 10);
   rule.limits.weight = 0;
-  EXPECT_TRUE(refused_flow(rule));
-  rule.limits.weight = kFlowWeightMax + 1;
-  EXPECT_TRUE(refused_flow(rule));
+  EXPECT_TRUE(refused_qos_class(rule));
+  rule.limits.weight = kQosWeightMax + 1;
+  EXPECT_TRUE(refused_qos_class(rule));
   rule = metadata_limit(user, 10);
   rule.limits.burst = std::chrono::milliseconds(9);
-  EXPECT_TRUE(refused_flow(rule));
-  rule.limits.burst = kFlowBurstMax + std::chrono::milliseconds(1);
-  EXPECT_TRUE(refused_flow(rule));
-  EXPECT_TRUE(refused_flow(metadata_limit(FlowTarget::protocol(Protocol{99}), 1)));
-  EXPECT_TRUE(refused_flow(metadata_limit({FlowKind{0}}, 1)));
-  EXPECT_EQ(registry_->snapshot()->flows(), nullptr);
+  EXPECT_TRUE(refused_qos_class(rule));
+  rule.limits.burst = kQosBurstMax + std::chrono::milliseconds(1);
+  EXPECT_TRUE(refused_qos_class(rule));
+  EXPECT_TRUE(refused_qos_class(metadata_limit(QosTarget::protocol(Protocol{99}), 1)));
+  EXPECT_TRUE(refused_qos_class(metadata_limit({QosKind{0}}, 1)));
+  EXPECT_EQ(registry_->snapshot()->qos_classes(), nullptr);
   disk_is_broken_ = true;
-  EXPECT_FALSE(registry_->set_flow(metadata_limit(user, 10)));
-  EXPECT_EQ(registry_->snapshot()->flows(), nullptr);
+  EXPECT_FALSE(registry_->set_qos_class(metadata_limit(user, 10)));
+  EXPECT_EQ(registry_->snapshot()->qos_classes(), nullptr);
 }
 
-TEST_F(StoredRegistryTest, ThereMayBeAHundredThousandFlowsAndEachCanBeChanged) {
+TEST_F(StoredRegistryTest, ThereMayBeAHundredThousandQosClassesAndEachCanBeChanged) {
   WriteBatch batch;
-  for (std::uint64_t i = 0; i < kFlowsMax; ++i) {
-    const FlowRule rule = metadata_limit(FlowTarget::directory(FileId{1000 + i}), 10 + i);
-    batch.put(Family::kConfig, flow_key(rule.target), encode_flow(rule));
+  for (std::uint64_t i = 0; i < kQosClassesMax; ++i) {
+    const QosRule rule = metadata_limit(QosTarget::directory(FileId{1000 + i}), 10 + i);
+    batch.put(Family::kConfig, qos_key(rule.target), encode_qos_class(rule));
   }
   const WriteBatch* one = &batch;
   ASSERT_TRUE(kv_.apply({&one, 1}));
   open();
   const auto before = registry_->snapshot();
-  ASSERT_EQ(before->flow_rules().size(), kFlowsMax);
-  EXPECT_EQ(*before->flow_rules()[77], metadata_limit(FlowTarget::directory(FileId{1077}), 87));
-  EXPECT_EQ(registry_->set_flow(metadata_limit(FlowTarget::user(1), 1)).error().code, Errc::kInvalid);
+  ASSERT_EQ(before->qos_rules().size(), kQosClassesMax);
+  EXPECT_EQ(*before->qos_rules()[77], metadata_limit(QosTarget::directory(FileId{1077}), 87));
+  EXPECT_EQ(registry_->set_qos_class(metadata_limit(QosTarget::user(1), 1)).error().code, Errc::kInvalid);
   EXPECT_EQ(registry_->snapshot(), before);
-  const FlowTarget target = FlowTarget::directory(FileId{1077});
-  ASSERT_TRUE(registry_->set_flow(metadata_limit(target, 5)));
-  EXPECT_EQ(*registry_->snapshot()->find_flow_rule(target), metadata_limit(target, 5));
-  EXPECT_EQ(*before->find_flow_rule(target), metadata_limit(target, 87));
-  ASSERT_TRUE(registry_->remove_flow(target));
-  ASSERT_TRUE(registry_->set_flow(metadata_limit(FlowTarget::user(1), 1)));
-  EXPECT_EQ(registry_->snapshot()->find_flow_rule(target), nullptr);
-  EXPECT_EQ(registry_->snapshot()->flow_rules().size(), kFlowsMax);
+  const QosTarget target = QosTarget::directory(FileId{1077});
+  ASSERT_TRUE(registry_->set_qos_class(metadata_limit(target, 5)));
+  EXPECT_EQ(*registry_->snapshot()->find_qos_rule(target), metadata_limit(target, 5));
+  EXPECT_EQ(*before->find_qos_rule(target), metadata_limit(target, 87));
+  ASSERT_TRUE(registry_->remove_qos_class(target));
+  ASSERT_TRUE(registry_->set_qos_class(metadata_limit(QosTarget::user(1), 1)));
+  EXPECT_EQ(registry_->snapshot()->find_qos_rule(target), nullptr);
+  EXPECT_EQ(registry_->snapshot()->qos_rules().size(), kQosClassesMax);
 }
 
-TEST_F(StoredRegistryTest, AChangeOfFlowsLeavesAllElseWhereItIs) {
+TEST_F(StoredRegistryTest, AChangeOfQosClassesLeavesAllElseWhereItIs) {
   ASSERT_TRUE(registry_->add_user({.name = "ann", .uid = 7}));
-  ASSERT_TRUE(registry_->set_flow(metadata_limit(FlowTarget::user(7), 10)));
+  ASSERT_TRUE(registry_->set_qos_class(metadata_limit(QosTarget::user(7), 10)));
   const auto before = registry_->snapshot();
-  ASSERT_TRUE(registry_->set_flow(metadata_limit(FlowTarget::user(8), 10)));
+  ASSERT_TRUE(registry_->set_qos_class(metadata_limit(QosTarget::user(8), 10)));
   EXPECT_EQ(registry_->snapshot()->find_user("ann"), before->find_user("ann"));
-  const FlowRule* rule = registry_->snapshot()->find_flow_rule(FlowTarget::user(7));
+  const QosRule* rule = registry_->snapshot()->find_qos_rule(QosTarget::user(7));
   ASSERT_TRUE(registry_->add_user({.name = "bob"}));
-  EXPECT_EQ(registry_->snapshot()->find_flow_rule(FlowTarget::user(7)), rule);
+  EXPECT_EQ(registry_->snapshot()->find_qos_rule(QosTarget::user(7)), rule);
   // What is set already is not set again.
   const auto now = registry_->snapshot();
-  ASSERT_TRUE(registry_->set_flow(*rule));
-  EXPECT_EQ(registry_->snapshot()->find_flow_rule(FlowTarget::user(7)), rule);
-  EXPECT_EQ(registry_->snapshot()->flows(), now->flows());
+  ASSERT_TRUE(registry_->set_qos_class(*rule));
+  EXPECT_EQ(registry_->snapshot()->find_qos_rule(QosTarget::user(7)), rule);
+  EXPECT_EQ(registry_->snapshot()->qos_classes(), now->qos_classes());
 }
 
 TEST_F(StoredRegistryTest, ADamagedRecordIsNamedAndNotSkipped) {

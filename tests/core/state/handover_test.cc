@@ -114,7 +114,7 @@ TEST_F(HandoverTest, IsRefusedWhereItMakesNoSense) {
   EXPECT_FALSE(next_.holds_state(b));
   // An open of a file without a name keeps it, and its last close is told.
   files_.gone.clear();
-  files_.nameless_files.insert(kFile);
+  files_.orphan_files.insert(kFile);
   EXPECT_TRUE(nothing(next_.adopt_holder(b, {.opens = state.opens})));
   next_.close(state.opens[0].id);
   EXPECT_EQ(files_.closed, std::vector{kFile});

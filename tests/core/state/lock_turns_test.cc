@@ -221,7 +221,7 @@ TEST_F(LockTurnsTest, NobodyIsInADeadlockOverWhoMayHaveGivenUp) {
   EXPECT_EQ(*b.granted, 1);
 }
 
-TEST_F(LockTurnsTest, ACircleOverTheOrderOfArrivalLetsSomebodyPass) {
+TEST_F(LockTurnsTest, ACycleOverTheOrderOfArrivalLetsSomebodyPass) {
   const Asker a = asker(), b = asker();
   EXPECT_EQ(take(a, {0, 1}, false), "granted");
   EXPECT_EQ(ask(b, {0, 10}), by(a));     // a is in its way

@@ -1,4 +1,4 @@
-// Waiting for byte-range locks: order, circles, and who goes away meanwhile.
+// Waiting for byte-range locks: order, cycles, and who goes away meanwhile.
 #include <condition_variable>
 #include <random>
 #include <thread>
@@ -44,7 +44,7 @@ class LockWaitsTest : public TableTest {
 };
 
 // A thousand that ask again and again for one file must not each look at all others.
-TEST_F(LockWaitsTest, WhereNobodyWhoHoldsWaitsNoCircleIsSearched) {
+TEST_F(LockWaitsTest, WhereNobodyWhoHoldsWaitsNoCycleIsSearched) {
   LockWaits waits;
   LockWait* last = nullptr;
   for (std::uint64_t i = 1; i <= 100; ++i)
@@ -213,7 +213,7 @@ TEST_F(LockWaitsTest, KeepNoLeaseFromBeingRecalledOnlyWhenItMatters) {
   EXPECT_EQ(cacher.recalled->size(), 1u);
 }
 
-// --- circles
+// --- cycles
 
 TEST_F(LockWaitsTest, TwoThatWaitForEachOtherAreADeadlock) {
   const Waiter a = waiter(), b = waiter();
@@ -253,7 +253,7 @@ TEST_F(LockWaitsTest, OwnersOfOneHolderAreDistinct) {
   EXPECT_EQ(ask(request(a, {0, 1}, true, kFile, "z")), "waits");
 }
 
-TEST_F(LockWaitsTest, ALockTakenWithoutWaitingMayCloseACircleWhichIsFoundWhenAskedAgain) {
+TEST_F(LockWaitsTest, ALockTakenWithoutWaitingMayCloseACycleWhichIsFoundWhenAskedAgain) {
   const Waiter a = waiter(), b = waiter();
   const Waiter c = waiter();
   hold(request(a, {0, 1}, true, kOther));
@@ -265,7 +265,7 @@ TEST_F(LockWaitsTest, ALockTakenWithoutWaitingMayCloseACircleWhichIsFoundWhenAsk
   EXPECT_EQ(ask(request(a, {5, 1})), "deadlock");
 }
 
-TEST_F(LockWaitsTest, ACircleOverTheOrderOfArrivalLetsSomebodyPass) {
+TEST_F(LockWaitsTest, ACycleOverTheOrderOfArrivalLetsSomebodyPass) {
   const Waiter a = waiter(), b = waiter(), c = waiter();
   hold(request(a, {0, 1}, false));
   hold(request(c, {0, 1}, true, kOther));

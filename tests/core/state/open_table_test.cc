@@ -187,7 +187,7 @@ TEST_F(OpenTableTest, AFileWithoutANameIsToldOfItsLastClose) {
   EXPECT_EQ(files_.closed, std::vector{kFile});
   EXPECT_FALSE(table().keeps(kFile));
   // One that had no name before it was opened.
-  files_.nameless_files.insert(kOther);
+  files_.orphan_files.insert(kOther);
   const auto adopted = open(a, kShareRead, kShareNone, kOther);
   ASSERT_TRUE(adopted);
   table().remove_holder(a.id);

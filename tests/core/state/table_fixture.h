@@ -17,17 +17,17 @@ constexpr std::uint64_t kEnd = ~std::uint64_t{0};  // the end of a lock without 
 
 class NamedFiles final : public FileWatch {
  public:
-  Result<bool> nameless(FileId file) override {
+  Result<bool> orphan(FileId file) override {
     if (gone.contains(file)) return fail(Errc::kStale);
-    return nameless_files.contains(file);
+    return orphan_files.contains(file);
   }
-  bool settled(FileId file) override {
+  bool quiesced(FileId file) override {
     if (meanwhile) meanwhile();
     return !gone.contains(file) && !busy.contains(file);
   }
   void last_closed(FileId file) override { closed.push_back(file); }
 
-  std::set<FileId> gone, nameless_files, busy;
+  std::set<FileId> gone, orphan_files, busy;
   std::function<void()> meanwhile;  // while a lease is being granted
   Status delete_name(FileId file, const OpenedName& name) override {
     STOA_CHECK_OK(deleting ? deleting() : Status{});

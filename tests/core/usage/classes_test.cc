@@ -59,13 +59,13 @@ class ClassesTest : public QuotaTest<Engine> {
     return {};
   }
   // Of bytes: all, and the classes that are not live; what limits see follows.
-  void expect_bytes(FileId dir, std::int64_t all, std::int64_t recycled, std::int64_t nameless) {
+  void expect_bytes(FileId dir, std::int64_t all, std::int64_t recycled, std::int64_t orphan) {
     const UsageReply reply = this->known(dir);
     EXPECT_EQ(reply.usage.bytes, all);
     EXPECT_EQ(reply.by_class[UsageClass::kRecycled].bytes, recycled);
-    EXPECT_EQ(reply.by_class[UsageClass::kOrphans].bytes, nameless);
+    EXPECT_EQ(reply.by_class[UsageClass::kOrphans].bytes, orphan);
     EXPECT_EQ(reply.counted.bytes, all - (reply.excluded.has(UsageClass::kRecycled) ? recycled : 0) -
-                                       (reply.excluded.has(UsageClass::kOrphans) ? nameless : 0));
+                                       (reply.excluded.has(UsageClass::kOrphans) ? orphan : 0));
   }
   Status grow(FileId id, std::uint64_t to) { return this->truncate(id, to); }
 

@@ -42,11 +42,11 @@ class LedgerClassesTest : public ::testing::Test {
     ledger.confirm(posted);
     return {};
   }
-  void expect(const AccountRef& account, std::int64_t live, std::int64_t recycled, std::int64_t nameless) {
+  void expect(const AccountRef& account, std::int64_t live, std::int64_t recycled, std::int64_t orphan) {
     const UsageRecord known = ledger.read(account);
-    EXPECT_EQ(known.usage.bytes, live + recycled + nameless);
+    EXPECT_EQ(known.usage.bytes, live + recycled + orphan);
     EXPECT_EQ(known.by_class[UsageClass::kRecycled].bytes, recycled);
-    EXPECT_EQ(known.by_class[UsageClass::kOrphans].bytes, nameless);
+    EXPECT_EQ(known.by_class[UsageClass::kOrphans].bytes, orphan);
   }
   // What the limits see.
   std::int64_t counted(const AccountRef& account) {
@@ -63,13 +63,13 @@ class LedgerClassesTest : public ::testing::Test {
 TEST_F(LedgerClassesTest, EveryWayOfAFileIsOfItsClass) {
   for (const ExcludedClasses& excluded : {kAllCounted, kNoRecycled, kNoOrphans, kOnlyLive}) {
     ledger.set_limits(team, {.bytes = 100, .excluded = excluded});
-    const auto check = [&](std::int64_t live, std::int64_t recycled, std::int64_t nameless) {
-      expect(team, live, recycled, nameless);
-      expect(root, live, recycled, nameless);
+    const auto check = [&](std::int64_t live, std::int64_t recycled, std::int64_t orphan) {
+      expect(team, live, recycled, orphan);
+      expect(root, live, recycled, orphan);
       EXPECT_EQ(counted(team), live + (excluded.has(UsageClass::kRecycled) ? 0 : recycled) +
-                                   (excluded.has(UsageClass::kOrphans) ? 0 : nameless));
+                                   (excluded.has(UsageClass::kOrphans) ? 0 : orphan));
     };
-    const ChargeTarget live = target(dir), nameless = target(dir, UsageClass::kOrphans), recycled = target(user_bin);
+    const ChargeTarget live = target(dir), orphan = target(dir, UsageClass::kOrphans), recycled = target(user_bin);
     ASSERT_TRUE(ledger.reserve(live, {.bytes = 100}));
     check(100, 0, 0);
     EXPECT_EQ(ledger.reserve(live, {.bytes = 1}).error().code, Errc::kQuota);
@@ -78,7 +78,7 @@ TEST_F(LedgerClassesTest, EveryWayOfAFileIsOfItsClass) {
     check(40, 60, 0);
     expect(bin, 0, 60, 0);
     expect(user_bin, 60, 0, 0);
-    ASSERT_TRUE(move(live, nameless, {.bytes = 30}));
+    ASSERT_TRUE(move(live, orphan, {.bytes = 30}));
     check(10, 60, 30);
     expect(dir, 10, 0, 30);
     // Room is what is not counted any more.
@@ -88,7 +88,7 @@ TEST_F(LedgerClassesTest, EveryWayOfAFileIsOfItsClass) {
     ASSERT_TRUE(ledger.reserve(live, {.bytes = room}));
     check(10 + room, 60, 30);
     // What nobody counts grows on; a restore needs room where the bin did not count.
-    EXPECT_EQ(ledger.check(nameless, {.bytes = 1}).has_value(), excluded.has(UsageClass::kOrphans));
+    EXPECT_EQ(ledger.check(orphan, {.bytes = 1}).has_value(), excluded.has(UsageClass::kOrphans));
     EXPECT_EQ(ledger.check(recycled, {.bytes = 1}).has_value(), excluded.has(UsageClass::kRecycled));
     EXPECT_EQ(move(recycled, live, {.bytes = 60}).has_value(), !excluded.has(UsageClass::kRecycled));
     if (excluded.has(UsageClass::kRecycled)) {
@@ -99,7 +99,7 @@ TEST_F(LedgerClassesTest, EveryWayOfAFileIsOfItsClass) {
     } else {
       check(70 + room, 0, 30);
     }
-    ledger.give_back(nameless, {.bytes = 30});
+    ledger.give_back(orphan, {.bytes = 30});
     ledger.give_back(live, ledger.read(dir).usage);
     check(0, 0, 0);
     for (const AccountRef& account : {root, team, dir, bin, user_bin})
@@ -273,7 +273,7 @@ TEST_F(LedgerClassesTest, AllSumsAreExactWhateverIsKeptAndDropped) {
     file.busy = false;
     under_way.erase(under_way.begin() + static_cast<std::ptrdiff_t>(at));
   };
-  const auto any_payer = [&] {
+  const auto any_charged = [&] {
     const auto of = random() % 3 == 0 ? UsageClass::kOrphans : UsageClass::kLive;
     const std::uint32_t uid = 1 + static_cast<std::uint32_t>(random() % 2);
     return target(targets[below(targets.size())], of, {uid, 50});
@@ -288,11 +288,11 @@ TEST_F(LedgerClassesTest, AllSumsAreExactWhateverIsKeptAndDropped) {
       end_one();
       continue;
     }
-    if (files.size() < 100) files.push_back({any_payer(), {}});
+    if (files.size() < 100) files.push_back({any_charged(), {}});
     const std::size_t at = below(files.size());
     File& file = files[at];
     if (file.busy) continue;
-    Operation operation{at, {}, any_payer(), {}};
+    Operation operation{at, {}, any_charged(), {}};
     if (random() % 4 != 0) operation.usage = {.bytes = static_cast<std::int64_t>(random() % 150), .files = 1};
     const bool whole = random() % 2 == 0;
     const bool granted =

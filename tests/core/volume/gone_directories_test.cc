@@ -11,13 +11,13 @@ template <class Engine>
 class GoneDirectoriesTest : public VolumeTest<Engine> {
  protected:
   Registry& registry() { return this->volume_->registry(); }
-  // A recycle policy, one of audit, and a flow.
+  // A recycle policy, one of audit, and a QoS class.
   void set_all(FileId dir) {
     ASSERT_TRUE(registry().set_recycle({.dir = dir, .days = 3}));
     ASSERT_TRUE(registry().set_audit_policy({.directory = dir, .classes = bit(AuditClass::kWrite)}));
-    FlowRule rule{.target = FlowTarget::directory(dir)};
+    QosRule rule{.target = QosTarget::directory(dir)};
     rule.limits.weight = 7;
-    ASSERT_TRUE(registry().set_flow(rule));
+    ASSERT_TRUE(registry().set_qos_class(rule));
   }
   using Set = std::set<FileId>;
   Set recycled() {
@@ -34,18 +34,18 @@ class GoneDirectoriesTest : public VolumeTest<Engine> {
     for (const AuditPolicy& policy : now->audit()->policies()) dirs.insert(policy.directory);
     return dirs;
   }
-  Set flows() {
+  Set qos_classes() {
     Set dirs;
     const auto now = registry().snapshot();
-    for (const FlowRule* rule : now->flow_rules()) {
-      if (rule->target.kind == FlowKind::kDirectory) dirs.insert(FileId{rule->target.id});
+    for (const QosRule* rule : now->qos_rules()) {
+      if (rule->target.kind == QosKind::kDirectory) dirs.insert(FileId{rule->target.id});
     }
     return dirs;
   }
   void expect_set_on(const Set& dirs) {
     EXPECT_EQ(recycled(), dirs);
     EXPECT_EQ(audited(), dirs);
-    EXPECT_EQ(flows(), dirs);
+    EXPECT_EQ(qos_classes(), dirs);
   }
 };
 TYPED_TEST_SUITE(GoneDirectoriesTest, Engines);
@@ -55,9 +55,9 @@ TYPED_TEST(GoneDirectoriesTest, WhatIsSetOnADirectoryGoesWithItAndNothingElse) {
   this->set_all(gone);
   this->set_all(stays);
   this->set_all(kRootId);
-  FlowRule other{.target = FlowTarget::user(static_cast<std::uint32_t>(gone))};  // the same number, but no directory
+  QosRule other{.target = QosTarget::user(static_cast<std::uint32_t>(gone))};  // the same number, but no directory
   other.limits.weight = 7;
-  ASSERT_TRUE(this->registry().set_flow(other));
+  ASSERT_TRUE(this->registry().set_qos_class(other));
   ASSERT_TRUE(this->volume_->run_gc());
   this->expect_set_on({gone, stays, kRootId});
 
@@ -65,7 +65,7 @@ TYPED_TEST(GoneDirectoriesTest, WhatIsSetOnADirectoryGoesWithItAndNothingElse) {
   ASSERT_TRUE(this->ns().rmdir({}, {.parent = kRootId, .name = "gone"}));
   ASSERT_TRUE(this->volume_->run_gc());
   this->expect_set_on({stays, kRootId});
-  EXPECT_NE(this->registry().snapshot()->find_flow_rule(other.target), nullptr);
+  EXPECT_NE(this->registry().snapshot()->find_qos_rule(other.target), nullptr);
   this->reopen();
   this->expect_set_on({stays, kRootId});
   this->expect_consistent();
@@ -78,14 +78,14 @@ TYPED_TEST(GoneDirectoriesTest, WhatLiesInARecycleBinKeepsWhatIsSetUntilItIsPurg
   ASSERT_TRUE(this->ns().rmdir({}, {.parent = team, .name = "dir"}));
   ASSERT_TRUE(this->volume_->run_gc());
   EXPECT_THAT(this->recycled(), testing::UnorderedElementsAre(team, dir));
-  EXPECT_THAT(this->flows(), testing::ElementsAre(dir));
+  EXPECT_THAT(this->qos_classes(), testing::ElementsAre(dir));
 
   constexpr std::int64_t kWeek = std::int64_t{7} * 24 * 3600 * 1'000'000'000;
   ASSERT_TRUE(this->volume_->run_purge({wall_now().ns + kWeek}));
   ASSERT_TRUE(this->volume_->run_gc());
   EXPECT_THAT(this->recycled(), testing::ElementsAre(team));
   EXPECT_THAT(this->audited(), testing::IsEmpty());
-  EXPECT_THAT(this->flows(), testing::IsEmpty());
+  EXPECT_THAT(this->qos_classes(), testing::IsEmpty());
   this->expect_consistent();
 }
 

@@ -19,7 +19,8 @@ TEST_F(AdminTest, WhatLimitsAPlaceIsExplained) {
   ASSERT_EQ(call(Method::kPut, "/v1/quota?path=/", R"({"files": 1000})").status, 200u);
   for (const char* target :
        {"/team", "/other", "user:ann", "user:7", "client:10.9.0.0/16", "protocol:nfs", "export:team"}) {
-    ASSERT_EQ(call(Method::kPut, std::string("/v1/flow?target=") + target, R"({"read_bytes": 1000})").status, 200u);
+    ASSERT_EQ(call(Method::kPut, std::string("/v1/qos/class?target=") + target, R"({"read_bytes": 1000})").status,
+              200u);
   }
   const Answer plain = get("/v1/explain?path=/team/f");
   ASSERT_EQ(plain.status, 200u) << plain.text;
@@ -33,7 +34,7 @@ TEST_F(AdminTest, WhatLimitsAPlaceIsExplained) {
   EXPECT_EQ(plain.json["quotas"][1]["full"], true);
   const auto targets = [](const Json& reply) {
     std::vector<std::string> found;
-    for (const Json& flow : reply["flows"]) found.push_back(flow["target"]);
+    for (const Json& qos_class : reply["qos_classes"]) found.push_back(qos_class["target"]);
     return found;
   };
   EXPECT_THAT(targets(plain.json),
@@ -228,7 +229,7 @@ using testing::IsEmpty;
 
 TEST_F(CausesTest, WhereNothingIsWrongNothingIsSaid) {
   put("/v1/quota?path=/team", R"({"bytes": 1000, "soft_bytes": 500})");
-  put("/v1/flow?target=/team", R"({"read_bytes": 1000})");
+  put("/v1/qos/class?target=/team", R"({"read_bytes": 1000})");
   EXPECT_THAT(causes(), IsEmpty());
   EXPECT_THAT(causes("path=/team&user=ann"), IsEmpty());
 }
@@ -407,26 +408,26 @@ TEST(Causes, DamageOfAFileAndBelowADirectory) {
   EXPECT_THAT(causes("/b"), IsEmpty());
 }
 
-TEST(Causes, RequestsThatWaitAndTheCeilingToRaise) {
-  Json flow{{"target", "/team"}, {"use", {{"waiting", 0}}}, {"limits", Json::object()}};
+TEST(Causes, RequestsThatWaitAndTheLimitToRaise) {
+  Json qos_class{{"target", "/team"}, {"use", {{"waiting", 0}}}, {"limits", Json::object()}};
   for (const char* const name : {"read_bytes", "write_bytes", "read_ops", "write_ops", "metadata_ops"})
-    flow["limits"][name] = nullptr;
+    qos_class["limits"][name] = nullptr;
   const auto cause = [&] {
     Json list = Json::array();
-    add_flow(list, flow);
+    add_qos_class(list, qos_class);
     return list.empty() ? std::string()
                         : list[0]["what"].get<std::string>() + " | " + list[0]["remedy"].get<std::string>();
   };
   EXPECT_EQ(cause(), "");
-  flow["use"]["waiting"] = 1;
-  EXPECT_THAT(cause(), AllOf(HasSubstr("1 request waits now, because a ceiling of /team or above it is reached"),
-                             HasSubstr("of a flow above this one: stoa qos list")));
-  flow["use"]["waiting"] = 2;
-  flow["limits"]["read_bytes"] = 1000;
-  flow["limits"]["metadata_ops"] = 10;
+  qos_class["use"]["waiting"] = 1;
+  EXPECT_THAT(cause(), AllOf(HasSubstr("1 request waits now, because a limit of /team or above it is reached"),
+                             HasSubstr("of a QoS class above this one: stoa qos list")));
+  qos_class["use"]["waiting"] = 2;
+  qos_class["limits"]["read_bytes"] = 1000;
+  qos_class["limits"]["metadata_ops"] = 10;
   EXPECT_THAT(cause(),
               AllOf(HasSubstr("2 requests wait now"),
-                    HasSubstr("raise the ceiling: stoa qos set /team --read MORE or --metadata MORE, or that of")));
+                    HasSubstr("raise the limit: stoa qos set /team --read MORE or --metadata MORE, or that of")));
 }
 
 TEST(Causes, ADataDirectoryThatDoesNotWork) {

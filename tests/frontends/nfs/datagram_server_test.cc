@@ -39,7 +39,7 @@ class DatagramServerTest : public testing::Test {
   void SetUp() override {
     auto started = rpc::DatagramServer::start(
         {"127.0.0.1", 0},
-        {.programs = plain_programs({&program}), .settle = [](const core::PendingDurability&) { return Status{}; }},
+        {.programs = plain_programs({&program}), .sync = [](const core::PendingDurability&) { return Status{}; }},
         metrics);
     ASSERT_TRUE(started);
     server = std::move(*started);

@@ -84,7 +84,7 @@ class GssServerTest : public testing::Test {
  protected:
   void start(const GssLimits& limits = {}) {
     Service service{.programs = test::plain_programs({&toy_}),
-                    .settle = [this](const core::PendingDurability&) -> Status {
+                    .sync = [this](const core::PendingDurability&) -> Status {
                       if (store_failed_) return fail(Errc::kIo, "the disk is gone");
                       return {};
                     },

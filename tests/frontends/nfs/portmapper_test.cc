@@ -54,8 +54,7 @@ TEST(Portmapper, IsToldAndUntold) {
   MetricRegistry metrics;
   FakePortmapper fake;
   auto server = Server::start(
-      {},
-      {.programs = test::plain_programs({&fake}), .settle = [](const core::PendingDurability&) { return Status{}; }},
+      {}, {.programs = test::plain_programs({&fake}), .sync = [](const core::PendingDurability&) { return Status{}; }},
       metrics);
   ASSERT_TRUE(server);
   const std::uint16_t at = (*server)->ports().front();
@@ -82,7 +81,7 @@ TEST(Portmapper, ThatIsNotThereIsAnError) {
     FakePortmapper fake;
     auto server = Server::start(
         {},
-        {.programs = test::plain_programs({&fake}), .settle = [](const core::PendingDurability&) { return Status{}; }},
+        {.programs = test::plain_programs({&fake}), .sync = [](const core::PendingDurability&) { return Status{}; }},
         metrics);
     ASSERT_TRUE(server);
     free_port = (*server)->ports().front();

@@ -126,7 +126,7 @@ class RpcServerTest : public testing::Test {
   }
   void start(const ServerOptions& options = {}) {
     Service service{
-        .programs = test::plain_programs({&toy_}), .settle = [this](const core::PendingDurability& pending) -> Status {
+        .programs = test::plain_programs({&toy_}), .sync = [this](const core::PendingDurability& pending) -> Status {
           ++settled_;
           const bool sick = std::ranges::find(pending.written(), sick_file_.load()) != pending.written().end();
           if (store_full_) return fail(Errc::kNoSpace, "the disk is full");

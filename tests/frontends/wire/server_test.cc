@@ -25,7 +25,7 @@ using test::ToyReply;
 
 // Requests in words: "echo TEXT" says TEXT; "change" counts and waits for durability; "gate" waits until the gate
 // opens; "lone" does so, and only one of them at a time; "bulk" sends 100 000 bytes without a copy; "pay" pays its
-// flow.
+// QoS class.
 struct Toy {
   struct Tag {};
   class Session {
@@ -49,9 +49,9 @@ struct Toy {
     return {.header_bytes = 4,
             .read = [](const std::byte* header) -> Framer::Piece { return {.bytes = be32_at(header), .last = true}; }};
   }
-  qos::Scheduler* scheduler() const { return limited == nullptr ? nullptr : &flows; }
-  Status settle(const core::PendingDurability& pending) const {
-    ++settled;
+  qos::Scheduler* scheduler() const { return limited == nullptr ? nullptr : &qos_classes; }
+  Status sync(const core::PendingDurability& pending) const {
+    ++synced;
     const bool sick = std::ranges::find(pending.written(), sick_file.load()) != pending.written().end();
     return sick ? Status(fail(Errc::kIo, "the disk is gone")) : Status();
   }
@@ -79,9 +79,9 @@ struct Toy {
     changed.wait(lock, [&] { return passed >= n; });
   }
 
-  mutable qos::Scheduler flows;
-  std::shared_ptr<qos::Flow> limited;  // not null: "pay" pays it
-  mutable std::atomic<int> settled{0};
+  mutable qos::Scheduler qos_classes;
+  std::shared_ptr<qos::QosClass> limited;  // not null: "pay" pays it
+  mutable std::atomic<int> synced{0};
   std::atomic<std::uint64_t> count{0};
   std::atomic<core::FileId> sick_file{core::kNoFile};
   std::mutex mutex;
@@ -219,7 +219,7 @@ TEST_F(WireServerTest, ManyRecordsOfOneReceiveAreAnsweredAndWaitForDurabilityTog
     }
   }
   EXPECT_EQ(toy_.count, kRequests / 3);
-  EXPECT_LT(toy_.settled, static_cast<int>(kRequests / 3));
+  EXPECT_LT(toy_.synced, static_cast<int>(kRequests / 3));
 }
 
 TEST_F(WireServerTest, AChangeThatIsNotDurableFailsAlone) {
@@ -315,42 +315,42 @@ TEST_F(WireServerTest, HeavyRequestsRunSideBySideAndSlicesLeaveInOnePiece) {
   for (int i = 0; i < 2; ++i) EXPECT_EQ(client.receive()->words, "passed");
 }
 
-class WireFlowsTest : public WireServerTest {
+class WireQosClassesTest : public WireServerTest {
  protected:
-  WireFlowsTest() {
-    toy_.limited = std::make_shared<qos::Flow>();
-    set_ceiling(1);
+  WireQosClassesTest() {
+    toy_.limited = std::make_shared<qos::QosClass>();
+    set_limit(1);
   }
   // A byte a second: what does not go at once waits for ever.
-  void set_ceiling(std::optional<std::uint64_t> rate) {
+  void set_limit(std::optional<std::uint64_t> rate) {
     qos::Limits limits;
-    limits.ceiling[qos::Resource::kWriteBytes] = rate;
-    const std::pair<qos::Flow*, qos::Limits> change{toy_.limited.get(), limits};
-    toy_.flows.change({&change, 1});
+    limits.limit[qos::Resource::kWriteBytes] = rate;
+    const std::pair<qos::QosClass*, qos::Limits> change{toy_.limited.get(), limits};
+    toy_.qos_classes.change({&change, 1});
   }
   // The first request makes the debt, the second one waits.
   void pay_twice(ToyClient& client) {
     ASSERT_EQ(client.call(1, "pay"), (ToyReply{1, "pay"}));
     client.send(toy_request(2, "pay"));
-    while (toy_.flows.parked() != 1) std::this_thread::yield();
+    while (toy_.qos_classes.parked() != 1) std::this_thread::yield();
   }
 };
 
-TEST_F(WireFlowsTest, ARequestThatWaitsForItsFlowHoldsUpNoOther) {
+TEST_F(WireQosClassesTest, ARequestThatWaitsForItsQosClassHoldsUpNoOther) {
   start();
   ToyClient client(port_);
   pay_twice(client);
   EXPECT_EQ(client.call(3, "echo x"), (ToyReply{3, "x"}));
-  set_ceiling(std::nullopt);
+  set_limit(std::nullopt);
   EXPECT_EQ(client.receive(), (ToyReply{2, "pay"}));
 }
 
-TEST_F(WireFlowsTest, ARequestOfAClientThatHasGoneWaitsNoMore) {
+TEST_F(WireQosClassesTest, ARequestOfAClientThatHasGoneWaitsNoMore) {
   start();
   ToyClient client(port_);
   pay_twice(client);
   client.disconnect();
-  while (toy_.flows.parked() != 0) std::this_thread::yield();
+  while (toy_.qos_classes.parked() != 0) std::this_thread::yield();
   while (metric("stoa_toy_connections") != 0) std::this_thread::yield();
   EXPECT_EQ(metric("stoa_toy_calls_parked_total"), 1u);
 }

@@ -157,15 +157,15 @@ export interface OwnerList {
 
 export const resources = ['read_bytes', 'write_bytes', 'read_ops', 'write_ops', 'metadata_ops'] as const;
 export type Resource = (typeof resources)[number];
-export type FlowLimits = { [K in Resource | `guarantee_${Resource}`]: number | null } & { burst_ms: number; weight: number };
-export type FlowUse = { [K in Resource]: number } & { parked: number; refused: number; waiting: number };
-export interface Flow {
+export type QosLimits = { [K in Resource | `guarantee_${Resource}`]: number | null } & { burst_ms: number; weight: number };
+export type QosUse = { [K in Resource]: number } & { parked: number; refused: number; waiting: number };
+export interface QosClass {
   target: string;
-  limits: FlowLimits;
-  use: FlowUse;
+  limits: QosLimits;
+  use: QosUse;
 }
-export interface FlowList {
-  flows: Flow[];
+export interface QosList {
+  qos_classes: QosClass[];
   time_ns: number;
   truncated: boolean;
   next_after?: string;
@@ -242,7 +242,7 @@ export interface Explanation {
   exports: Export[];
   quotas: (Quota & { full: boolean })[];
   held: Held;
-  flows: Flow[];
+  qos_classes: QosClass[];
   bytes_free: number;
   causes: Cause[];
 }

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import type { FormEvent } from 'react';
 import { useAll, useLoad } from '../api/load.ts';
 import { useSession } from '../api/session.tsx';
-import type { Cause, ChildUsage, Directory, Entry, Explanation, Flow, Held, HeldList, HeldLock, Holder, Quota, Status, UsageReply, User } from '../api/types.ts';
+import type { Cause, ChildUsage, Directory, Entry, Explanation, QosClass, Held, HeldList, HeldLock, Holder, Quota, Status, UsageReply, User } from '../api/types.ts';
 import { bytes, count, percent, time } from '../format.ts';
 import { Badge, Button, Facts, Meter, Notice, Page, Panel, Problem, SelectField, Table, TextField } from '../parts/basics.tsx';
 import { Pager } from '../parts/records.tsx';
@@ -194,7 +194,7 @@ function Explain({ path }: { path: Path }) {
                 ] as const)),
             [t.pages.exports, data.exports.map((record) => `${record.name} (${record.protocols.join(', ')})`).join('; ') || '–'],
             [t.pages.quotas, data.quotas.length === 0 ? '–' : <QuotaLines quotas={data.quotas} />],
-            [t.pages.qos, data.flows.map((flow: Flow) => flow.target).join(', ') || '–'],
+            [t.pages.qos, data.qos_classes.map((qosClass: QosClass) => qosClass.target).join(', ') || '–'],
             [t.browse.held.title, <HeldLines held={data.held} />],
             [t.browse.free, bytes(data.bytes_free, locale)],
             [t.health.volume, status.data?.volume.name ?? ''],

@@ -3,15 +3,15 @@ import { useLoad } from '../api/load.ts';
 import { useCall } from '../api/session.tsx';
 import { withQuery } from '../api/client.ts';
 import { resources } from '../api/types.ts';
-import type { Flow, FlowLimits, FlowList, Resource } from '../api/types.ts';
+import type { QosClass, QosLimits, QosList, Resource } from '../api/types.ts';
 import { bytesPerSecond, bytesText, count, parseBytes, parseCount, perSecond } from '../format.ts';
 import { Badge, Button, FormDialog, Meter, SelectField, TextField } from '../parts/basics.tsx';
 import { ChangeButton, ListPage, Pager, RemoveButton, RemoveDialog } from '../parts/records.tsx';
 import { useWords } from '../words/words.tsx';
 
-// What went through each flow between the last two answers, each second.
-function useRates(list: FlowList | undefined): Map<string, Record<Resource, number>> {
-  const last = useRef<FlowList>();
+// What went through each QoS class between the last two answers, each second.
+function useRates(list: QosList | undefined): Map<string, Record<Resource, number>> {
+  const last = useRef<QosList>();
   const [rates, setRates] = useState(new Map<string, Record<Resource, number>>());
   useEffect(() => {
     if (list === undefined || list === last.current) return;
@@ -20,11 +20,11 @@ function useRates(list: FlowList | undefined): Map<string, Record<Resource, numb
     const seconds = before === undefined ? 0 : (list.time_ns - before.time_ns) / 1e9;
     if (before === undefined || !(seconds > 0.1)) return;
     const found = new Map<string, Record<Resource, number>>();
-    for (const flow of list.flows) {
-      const earlier = before.flows.find((other) => other.target === flow.target);
+    for (const qosClass of list.qos_classes) {
+      const earlier = before.qos_classes.find((other) => other.target === qosClass.target);
       if (earlier === undefined) continue;
-      const rate = (resource: Resource) => Math.max(0, flow.use[resource] - earlier.use[resource]) / seconds;
-      found.set(flow.target, {
+      const rate = (resource: Resource) => Math.max(0, qosClass.use[resource] - earlier.use[resource]) / seconds;
+      found.set(qosClass.target, {
         read_bytes: rate('read_bytes'),
         write_bytes: rate('write_bytes'),
         read_ops: rate('read_ops'),
@@ -42,15 +42,15 @@ const isBytes = (resource: Resource) => resource === 'read_bytes' || resource ==
 export function Qos() {
   const { t, locale } = useWords();
   const [after, setAfter] = useState<readonly string[]>([]);
-  const { data, error, reload } = useLoad<FlowList>(withQuery('/v1/flows', { limit: 200, after: after[after.length - 1] }), 2000);
+  const { data, error, reload } = useLoad<QosList>(withQuery('/v1/qos/classes', { limit: 200, after: after[after.length - 1] }), 2000);
   const rates = useRates(data);
-  const [setting, setSetting] = useState<Flow | 'new'>();
-  const [leaving, setLeaving] = useState<Flow>();
+  const [setting, setSetting] = useState<QosClass | 'new'>();
+  const [leaving, setLeaving] = useState<QosClass>();
   const amount = (resource: Resource, value: number) => (isBytes(resource) ? bytesPerSecond(value, locale) : perSecond(value, locale));
-  const cell = (flow: Flow, resource: Resource) => {
-    const now = rates.get(flow.target)?.[resource];
-    const limit = flow.limits[resource];
-    const guarantee = flow.limits[`guarantee_${resource}`];
+  const cell = (qosClass: QosClass, resource: Resource) => {
+    const now = rates.get(qosClass.target)?.[resource];
+    const limit = qosClass.limits[resource];
+    const guarantee = qosClass.limits[`guarantee_${resource}`];
     const text = now === undefined ? '–' : amount(resource, now);
     return (
       <>
@@ -60,7 +60,7 @@ export function Qos() {
     );
   };
   return (
-    <ListPage<Flow>
+    <ListPage<QosClass>
       title={t.pages.qos}
       intro={t.qos.intro}
       actions={
@@ -69,40 +69,40 @@ export function Qos() {
         </Button>
       }
       list={t.qos.list}
-      rows={data?.flows}
+      rows={data?.qos_classes}
       error={error}
-      rowKey={(flow) => flow.target}
+      rowKey={(qosClass) => qosClass.target}
       empty={t.qos.none}
       columns={[
-        { key: 'target', head: t.qos.target, cell: (flow) => flow.target, names: true },
-        ...resources.map((resource) => ({ key: resource, head: t.qos.resources[resource], cell: (flow: Flow) => cell(flow, resource) })),
+        { key: 'target', head: t.qos.target, cell: (qosClass) => qosClass.target, names: true },
+        ...resources.map((resource) => ({ key: resource, head: t.qos.resources[resource], cell: (qosClass: QosClass) => cell(qosClass, resource) })),
         {
           key: 'waiting',
           head: t.qos.waiting,
-          cell: (flow) => (
+          cell: (qosClass) => (
             <>
-              {flow.use.waiting > 0 ? <Badge tone="warn">{count(flow.use.waiting, locale)}</Badge> : '0'}
-              {flow.use.parked + flow.use.refused > 0 && <span className="more">{t.qos.sofar(count(flow.use.parked, locale), count(flow.use.refused, locale))}</span>}
+              {qosClass.use.waiting > 0 ? <Badge tone="warn">{count(qosClass.use.waiting, locale)}</Badge> : '0'}
+              {qosClass.use.parked + qosClass.use.refused > 0 && <span className="more">{t.qos.sofar(count(qosClass.use.parked, locale), count(qosClass.use.refused, locale))}</span>}
             </>
           ),
         },
-        { key: 'weight', head: t.qos.weight, cell: (flow) => count(flow.limits.weight, locale), numeric: true },
+        { key: 'weight', head: t.qos.weight, cell: (qosClass) => count(qosClass.limits.weight, locale), numeric: true },
         {
           key: 'do',
           head: '',
-          cell: (flow) => (
+          cell: (qosClass) => (
             <div className="row-actions">
-              <ChangeButton name={flow.target} onClick={() => setSetting(flow)} />
-              <RemoveButton name={flow.target} onClick={() => setLeaving(flow)} />
+              <ChangeButton name={qosClass.target} onClick={() => setSetting(qosClass)} />
+              <RemoveButton name={qosClass.target} onClick={() => setLeaving(qosClass)} />
             </div>
           ),
         },
       ]}
     >
       <Pager begins={after} next={data?.next_after} onTurn={setAfter} />
-      {setting !== undefined && <FlowForm flow={setting === 'new' ? undefined : setting} onClose={() => setSetting(undefined)} onDone={reload} />}
+      {setting !== undefined && <QosForm qosClass={setting === 'new' ? undefined : setting} onClose={() => setSetting(undefined)} onDone={reload} />}
       {leaving !== undefined && (
-        <RemoveDialog name={leaving.target} url={withQuery('/v1/flow', { target: leaving.target })} reload={reload} onClose={() => setLeaving(undefined)}>
+        <RemoveDialog name={leaving.target} url={withQuery('/v1/qos/class', { target: leaving.target })} reload={reload} onClose={() => setLeaving(undefined)}>
           {t.qos.removeWarning}
         </RemoveDialog>
       )}
@@ -113,21 +113,21 @@ export function Qos() {
 const kinds = ['directory', 'user', 'group', 'client', 'protocol', 'export'] as const;
 type Kind = (typeof kinds)[number];
 
-function FlowForm({ flow, onClose, onDone }: { flow: Flow | undefined; onClose(): void; onDone(): void }) {
+function QosForm({ qosClass, onClose, onDone }: { qosClass: QosClass | undefined; onClose(): void; onDone(): void }) {
   const { t } = useWords();
   const call = useCall();
   const [kind, setKind] = useState<Kind>('directory');
   const [name, setName] = useState('');
-  const first = (key: keyof FlowLimits, asBytes: boolean) => {
-    const value = flow?.limits[key] ?? null;
+  const first = (key: keyof QosLimits, asBytes: boolean) => {
+    const value = qosClass?.limits[key] ?? null;
     return value === null ? '' : asBytes ? bytesText(value) : String(value);
   };
   const [limits, setLimits] = useState(() =>
     Object.fromEntries(resources.flatMap((resource) => [[resource, first(resource, isBytes(resource))], [`guarantee_${resource}`, first(`guarantee_${resource}`, isBytes(resource))]])),
   );
-  const [burst, setBurst] = useState(flow === undefined ? '' : String(flow.limits.burst_ms));
-  const [weight, setWeight] = useState(flow === undefined ? '' : String(flow.limits.weight));
-  const target = flow?.target ?? (kind === 'directory' ? name : `${kind}:${name}`);
+  const [burst, setBurst] = useState(qosClass === undefined ? '' : String(qosClass.limits.burst_ms));
+  const [weight, setWeight] = useState(qosClass === undefined ? '' : String(qosClass.limits.weight));
+  const target = qosClass?.target ?? (kind === 'directory' ? name : `${kind}:${name}`);
   const value = (text: string, asBytes: boolean) => (text.trim() === '' ? null : ((asBytes ? parseBytes(text) : parseCount(text)) ?? text));
   const work = async () => {
     const body: Record<string, unknown> = {};
@@ -136,23 +136,23 @@ function FlowForm({ flow, onClose, onDone }: { flow: Flow | undefined; onClose()
     }
     if (burst.trim() !== '') body['burst_ms'] = parseCount(burst) ?? burst;
     if (weight.trim() !== '') body['weight'] = parseCount(weight) ?? weight;
-    await call('PUT', withQuery('/v1/flow', { target }), body);
+    await call('PUT', withQuery('/v1/qos/class', { target }), body);
     onDone();
   };
   const field = (key: string, label: string, asBytes: boolean) => (
     <TextField key={key} label={label} value={limits[key] ?? ''} onValue={(text) => setLimits({ ...limits, [key]: text })} placeholder={asBytes ? '100MiB' : '500'} />
   );
   return (
-    <FormDialog title={flow === undefined ? t.qos.set : t.common.changeOne(flow.target)} submit={t.common.save} done={t.common.saved(target)} work={work} onClose={onClose} wide>
-      {flow === undefined && (
+    <FormDialog title={qosClass === undefined ? t.qos.set : t.common.changeOne(qosClass.target)} submit={t.common.save} done={t.common.saved(target)} work={work} onClose={onClose} wide>
+      {qosClass === undefined && (
         <div className="pair">
           <SelectField label={t.common.kind} value={kind} onValue={(next) => setKind(next as Kind)} options={kinds.map((one) => [one, t.qos.kinds[one]] as const)} />
           <TextField label={t.qos.kinds[kind]} hint={t.qos.nameHints[kind]} value={name} onValue={setName} required />
         </div>
       )}
       <fieldset>
-        <legend>{t.qos.ceilings}</legend>
-        <p className="hint">{t.qos.ceilingsHint}</p>
+        <legend>{t.qos.limits}</legend>
+        <p className="hint">{t.qos.limitsHint}</p>
         <div className="pair">{resources.map((resource) => field(resource, t.qos.resources[resource], isBytes(resource)))}</div>
       </fieldset>
       <details>

@@ -14,16 +14,16 @@ namespace {
 
 using core::Family;
 
-class RemainsTest : public ::testing::Test {
+class TombstonesTest : public ::testing::Test {
  protected:
-  RemainsTest() {
+  TombstonesTest() {
     std::string pattern = (std::filesystem::temp_directory_path() / "stoa-test-XXXXXX").string();
     folder_ = mkdtemp(pattern.data());
     auto opened = open_rocks({.path = folder_ + "/meta", .create = true});
     if (!opened) ADD_FAILURE() << describe(opened.error());
     kv_ = std::move(*opened);
   }
-  ~RemainsTest() override {
+  ~TombstonesTest() override {
     kv_.reset();
     std::filesystem::remove_all(folder_);
   }
@@ -69,14 +69,14 @@ class RemainsTest : public ::testing::Test {
   std::unique_ptr<core::KvStore> kv_;
 };
 
-TEST_F(RemainsTest, AWalkOverManyHasThemCleared) {
+TEST_F(TombstonesTest, AWalkOverManyHasThemCleared) {
   put(50'000);
   remove(50'000);
   EXPECT_GE(walk_nothing(), 50'000U);
   walk_until_cleared();
 }
 
-TEST_F(RemainsTest, SoItIsWhenWhatWasRemovedIsInTables) {
+TEST_F(TombstonesTest, SoItIsWhenWhatWasRemovedIsInTables) {
   put(50'000);
   kv_.reset();  // the next start replays the log into tables
   auto opened = open_rocks({.path = folder_ + "/meta"});
@@ -87,14 +87,14 @@ TEST_F(RemainsTest, SoItIsWhenWhatWasRemovedIsInTables) {
   walk_until_cleared();
 }
 
-TEST_F(RemainsTest, AFewAreLeftToTheNextFlush) {
+TEST_F(TombstonesTest, AFewAreLeftToTheNextFlush) {
   put(1000);
   remove(1000);
   EXPECT_EQ(walk_nothing(), 1000U);
   EXPECT_EQ(walk_nothing(), 1000U);
 }
 
-TEST_F(RemainsTest, AWalkThatAsksForItGoesOnAsOfItsBeginning) {
+TEST_F(TombstonesTest, AWalkThatAsksForItGoesOnAsOfItsBeginning) {
   put(50'000);
   remove(40'000);
   const auto it = kv_->scan(Family::kEntry, {}, {});

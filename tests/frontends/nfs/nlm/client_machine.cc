@@ -65,7 +65,7 @@ ClientMachine::ClientMachine(const std::string& address) {
     programs.push_back(services_.back().get());
   }
   const rpc::Service service{.programs = plain_programs(std::move(programs)),
-                             .settle = [](const core::PendingDurability&) { return Status{}; }};
+                             .sync = [](const core::PendingDurability&) { return Status{}; }};
   // Both on one port, which somebody else may have over UDP.
   while (datagrams_ == nullptr) {
     auto started = rpc::Server::start({.listen = {{address, 0}}}, service, metrics_);

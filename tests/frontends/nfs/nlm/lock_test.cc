@@ -371,7 +371,7 @@ TEST_F(NlmTest, ACancelTakesBackWhatWasGrantedMeanwhile) {
   EXPECT_EQ(a->test(file, {0, 10}), NlmStatus::kGranted);
 }
 
-TEST_F(NlmTest, ACircleIsADeadlock) {
+TEST_F(NlmTest, ACycleIsADeadlock) {
   const Handle other = nfs->create(root, "g");
   EXPECT_EQ(a->lock(file, {0, 1}), NlmStatus::kGranted);
   EXPECT_EQ(b->lock(other, {0, 1}), NlmStatus::kGranted);

@@ -1,4 +1,4 @@
-// What a request for a file pays of the flows of directories: remembered with the file's node, as to walk up its
+// What a request for a file pays of the QoS classes of directories: remembered with the file's node, as to walk up its
 // directories and look up each of them costs more than some requests.
 #pragma once
 
@@ -10,49 +10,49 @@
 #include <vector>
 
 namespace stoa::qos {
-class Flow;
+class QosClass;
 }
 
 namespace stoa::core {
 
-// All but forget() is thread-safe and takes no lock. Flows are named only, never touched: whoever gives a stamp knows
-// that those of its table are alive.
-class FlowMemo {
+// All but forget() is thread-safe and takes no lock. QoS classes are named only, never touched: whoever gives a stamp
+// knows that those of its table are alive.
+class QosMemo {
  public:
   // More than this many are not remembered: with them, a node's memo is one cache line.
-  static constexpr std::size_t kFlowsMax = 4;
+  static constexpr std::size_t kQosClassesMax = 4;
 
   // What the answer depends on, beside the directory that the file is in.
   struct Stamp {
-    std::uint64_t table = 0;  // FlowTable::directories_version() of one with directories
+    std::uint64_t table = 0;  // QosTable::directories_version() of one with directories
     std::uint64_t moves = 0;  // NodeCache::moves()
   };
 
-  // Appends the flows that were remembered with this stamp. False: none were, and nothing was appended.
-  bool recall(const Stamp& stamp, std::vector<qos::Flow*>& found) const {
+  // Appends the QoS classes that were remembered with this stamp. False: none were, and nothing was appended.
+  bool recall(const Stamp& stamp, std::vector<qos::QosClass*>& found) const {
     const std::uint64_t turn = turn_.load(std::memory_order_acquire);
     if (turn % 2 != 0) return false;
     if (table_.load(std::memory_order_acquire) != stamp.table || moves_.load(std::memory_order_acquire) != stamp.moves)
       return false;
-    std::array<qos::Flow*, kFlowsMax> flows;
+    std::array<qos::QosClass*, kQosClassesMax> qos_classes;
     std::size_t count = 0;
-    for (; count < kFlowsMax; ++count) {
-      if ((flows[count] = flows_[count].load(std::memory_order_acquire)) == nullptr) break;
+    for (; count < kQosClassesMax; ++count) {
+      if ((qos_classes[count] = qos_classes_[count].load(std::memory_order_acquire)) == nullptr) break;
     }
     if (turn_.load(std::memory_order_relaxed) != turn) return false;  // parts of two answers
-    found.insert(found.end(), flows.begin(), flows.begin() + count);
+    found.insert(found.end(), qos_classes.begin(), qos_classes.begin() + count);
     return true;
   }
 
-  // No more than kFlowsMax; nothing is remembered while another thread is at it.
-  void remember(const Stamp& stamp, std::span<qos::Flow* const> flows) {
+  // No more than kQosClassesMax; nothing is remembered while another thread is at it.
+  void remember(const Stamp& stamp, std::span<qos::QosClass* const> qos_classes) {
     std::uint64_t turn = turn_.load(std::memory_order_relaxed);
     if (turn % 2 != 0 || !turn_.compare_exchange_strong(turn, turn + 1, std::memory_order_acquire)) return;
     // Each with release: who sees one of them sees that the turn is over.
     table_.store(stamp.table, std::memory_order_release);
     moves_.store(stamp.moves, std::memory_order_release);
-    for (std::size_t i = 0; i < kFlowsMax; ++i)
-      flows_[i].store(i < flows.size() ? flows[i] : nullptr, std::memory_order_release);
+    for (std::size_t i = 0; i < kQosClassesMax; ++i)
+      qos_classes_[i].store(i < qos_classes.size() ? qos_classes[i] : nullptr, std::memory_order_release);
     turn_.store(turn + 2, std::memory_order_release);
   }
 
@@ -63,7 +63,7 @@ class FlowMemo {
   std::atomic<std::uint64_t> turn_{0};   // odd while somebody writes
   std::atomic<std::uint64_t> table_{0};  // 0, which no table has that has directories: nothing is remembered
   std::atomic<std::uint64_t> moves_{0};
-  std::array<std::atomic<qos::Flow*>, kFlowsMax> flows_{};
+  std::array<std::atomic<qos::QosClass*>, kQosClassesMax> qos_classes_{};
 };
 
 }  // namespace stoa::core

@@ -9,9 +9,9 @@
 
 namespace stoa::core {
 
-class SettledStore final : public KvStore {
+class ReadYourWritesStore final : public KvStore {
  public:
-  SettledStore(KvStore& kv, Committer& committer) : kv_(kv), committer_(committer) {}
+  ReadYourWritesStore(KvStore& kv, Committer& committer) : kv_(kv), committer_(committer) {}
 
   Result<bool> get(Family family, std::string_view key, std::string* value) override;
   Status multi_get(Family family, std::span<const std::string_view> keys,

@@ -1,4 +1,4 @@
-#include "core/journal/places.h"
+#include "core/journal/path_resolver.h"
 
 #include <ranges>
 
@@ -7,7 +7,7 @@
 namespace stoa::core {
 namespace {
 
-// Deeper than any real tree: a circle would be damage, and must not hang a reader.
+// Deeper than any real tree: a cycle would be damage, and must not hang a reader.
 constexpr int kDepthMax = 100'000;
 
 bool is_root(FileId id) {

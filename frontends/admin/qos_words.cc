@@ -1,4 +1,4 @@
-#include "frontends/admin/flow_words.h"
+#include "frontends/admin/qos_words.h"
 
 #include <charconv>
 
@@ -22,44 +22,44 @@ Result<std::uint32_t> number_of(std::string_view text, const Record* named, std:
               "there is no " + std::string(what) + " named '" + std::string(text) + "', and it is no number");
 }
 
-Result<core::FlowTarget> directory_target(Service& service, const Request& request, const std::string& path) {
+Result<core::QosTarget> directory_target(Service& service, const Request& request, const std::string& path) {
   auto found = service.volume.ns().resolve_path(request.context(), {.path = path});
   if (!found && found.error().code == Errc::kNotFound)
     return fail(Errc::kNotFound, "there is no '" + path + "' in the volume");
   if (!found) return fail(std::move(found).error());
   if (found->attr.type != core::FileType::kDirectory)
     return fail(Errc::kNotDirectory, "'" + path + "' is not a directory");
-  return core::FlowTarget::directory(found->attr.id);
+  return core::QosTarget::directory(found->attr.id);
 }
 
 std::string target_text(Service& service, const Request& request, const core::RegistrySnapshot& registry,
-                        const core::FlowTarget& target) {
+                        const core::QosTarget& target) {
   const auto id = static_cast<std::uint32_t>(target.id);
   switch (target.kind) {
-    case core::FlowKind::kProtocol:
+    case core::QosKind::kProtocol:
       for (const auto& [protocol, name] : kProtocols) {
         if (target.id == static_cast<std::uint64_t>(protocol)) return "protocol:" + std::string(name);
       }
       return "protocol:" + std::to_string(target.id);
-    case core::FlowKind::kExport: {
+    case core::QosKind::kExport: {
       const core::Export* found = registry.find_export(core::ExportId{id});
       return "export:" + (found != nullptr ? found->name : std::to_string(id));
     }
-    case core::FlowKind::kClients:
+    case core::QosKind::kClients:
       return "client:" + target.network.to_text();
-    case core::FlowKind::kDirectory: {
+    case core::QosKind::kDirectory: {
       const auto path = service.volume.ns().path_of(request.context(), {.id = core::FileId{target.id}});
       return path ? path->path : "directory:" + std::to_string(target.id);
     }
-    case core::FlowKind::kGroup: {
+    case core::QosKind::kGroup: {
       const core::Group* group = registry.find_group_by_gid(id);
       return "group:" + (group != nullptr ? group->name : std::to_string(id));
     }
-    case core::FlowKind::kUser: {
+    case core::QosKind::kUser: {
       const core::User* user = registry.find_user_by_uid(id);
       return "user:" + (user != nullptr ? user->name : std::to_string(id));
     }
-    case core::FlowKind::kBackground:
+    case core::QosKind::kBackground:
       return "background";
   }
   return {};
@@ -69,13 +69,13 @@ Json limits_view(const qos::Limits& limits) {
   Json json{{"burst_ms", limits.burst.count()}, {"weight", limits.weight}};
   for (std::size_t i = 0; i < qos::kResources; ++i) {
     const std::string name(kResourceNames[i]);
-    json[name] = limits.ceiling[i] ? Json(*limits.ceiling[i]) : Json();
+    json[name] = limits.limit[i] ? Json(*limits.limit[i]) : Json();
     json["guarantee_" + name] = limits.guarantee[i] ? Json(*limits.guarantee[i]) : Json();
   }
   return json;
 }
 
-Json use_view(const qos::FlowUse& use) {
+Json use_view(const qos::QosUse& use) {
   Json json{{"parked", use.parked}, {"refused", use.refused}, {"waiting", use.waiting}};
   for (std::size_t i = 0; i < qos::kResources; ++i) json[std::string(kResourceNames[i])] = use.admitted[i];
   return json;
@@ -83,54 +83,54 @@ Json use_view(const qos::FlowUse& use) {
 
 }  // namespace
 
-Result<core::FlowTarget> query_target(Service& service, const Request& request) {
+Result<core::QosTarget> query_target(Service& service, const Request& request) {
   const auto it = request.query.find("target");
   if (it == request.query.end()) return fail(Errc::kInvalid, "the parameter 'target' is missing");
   const std::string& text = it->second;
   if (text.starts_with('/')) return directory_target(service, request, text);
-  if (text == "background") return core::FlowTarget::background();
+  if (text == "background") return core::QosTarget::background();
   const std::size_t colon = std::min(text.find(':'), text.size());
   const std::string_view kind = std::string_view(text).substr(0, colon);
   const std::string_view name = std::string_view(text).substr(std::min(colon + 1, text.size()));
   const auto registry = service.volume.registry().snapshot();
   if (kind == "user") {
     STOA_TRY(uid, number_of(name, registry->find_user(name), &core::User::uid, "user"));
-    return core::FlowTarget::user(uid);
+    return core::QosTarget::user(uid);
   }
   if (kind == "group") {
     STOA_TRY(gid, number_of(name, registry->find_group(name), &core::Group::gid, "group"));
-    return core::FlowTarget::group(gid);
+    return core::QosTarget::group(gid);
   }
   if (kind == "client") {
     STOA_TRY(network, core::Network::parse(name));
-    return core::FlowTarget::clients(network);
+    return core::QosTarget::clients(network);
   }
   if (kind == "protocol") {
     for (const auto& [protocol, known] : kProtocols) {
-      if (name == known) return core::FlowTarget::protocol(protocol);
+      if (name == known) return core::QosTarget::protocol(protocol);
     }
     return fail(Errc::kNotFound, "there is no protocol '" + std::string(name) + "'; there are nfs and s3");
   }
   if (kind == "export") {
     const core::Export* found = registry->find_export(name);
     if (found == nullptr) return fail(Errc::kNotFound, "there is no export named '" + std::string(name) + "'");
-    return core::FlowTarget::of_export(found->id);
+    return core::QosTarget::of_export(found->id);
   }
   if (kind == "directory") {  // one that is gone has no path
     std::uint64_t id = 0;
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), id);
-    if (error == std::errc{} && end == name.data() + name.size()) return core::FlowTarget::directory(core::FileId{id});
+    if (error == std::errc{} && end == name.data() + name.size()) return core::QosTarget::directory(core::FileId{id});
   }
   return fail(Errc::kInvalid, "'" + text +
                                   "' is neither /a/directory nor user:NAME, group:NAME, client:NETWORK, protocol:NAME, "
                                   "export:NAME or background");
 }
 
-Json flow_view(Service& service, const Request& request, const core::RegistrySnapshot& registry,
-               const core::FlowRule& rule) {
+Json qos_view(Service& service, const Request& request, const core::RegistrySnapshot& registry,
+              const core::QosRule& rule) {
   Json json{{"limits", limits_view(rule.limits)}};
   put_bytes(json, "target", target_text(service, request, registry, rule.target));
-  json["use"] = use_view(registry.flow_use(rule.target));
+  json["use"] = use_view(registry.qos_use(rule.target));
   return json;
 }
 

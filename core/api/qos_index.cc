@@ -1,4 +1,4 @@
-#include "core/api/flow_index.h"
+#include "core/api/qos_index.h"
 
 #include <algorithm>
 #include <bit>
@@ -8,27 +8,27 @@
 
 namespace stoa::core {
 
-std::uint64_t FlowIndex::key_of(const FlowTarget& target) {
-  if (target.kind != FlowKind::kClients) return target.id;
+std::uint64_t QosIndex::key_of(const QosTarget& target) {
+  if (target.kind != QosKind::kClients) return target.id;
   std::array<std::uint64_t, 2> address{};
   std::memcpy(address.data(), target.network.address.data(), sizeof(address));
   return mixed(mixed(address[0] + target.network.prefix_bits) + address[1]);
 }
 
-FlowIndex::Shard::Shard(std::vector<FlowEntry> all) : entries(std::move(all)) {
+QosIndex::Shard::Shard(std::vector<QosEntry> all) : entries(std::move(all)) {
   slots.resize(std::bit_ceil(2 * entries.size()));
   places.resize(slots.size());
   const std::uint64_t mask = slots.size() - 1;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const std::uint64_t key = key_of(entries[i].rule.target);
     std::uint64_t at = mixed(key) & mask;
-    while (slots[at].flow != nullptr) at = (at + 1) & mask;
-    slots[at] = {key, entries[i].flow.get()};
+    while (slots[at].qos_class != nullptr) at = (at + 1) & mask;
+    slots[at] = {key, entries[i].qos_class.get()};
     places[at] = static_cast<std::uint32_t>(i);
   }
 }
 
-void FlowIndex::Spine::put(std::size_t at, std::vector<FlowEntry> entries) {
+void QosIndex::Spine::put(std::size_t at, std::vector<QosEntry> entries) {
   if (entries.empty()) {
     shards[at] = nullptr;
     views[at] = {};
@@ -39,17 +39,17 @@ void FlowIndex::Spine::put(std::size_t at, std::vector<FlowEntry> entries) {
   shards[at] = std::move(shard);
 }
 
-FlowIndex::FlowIndex(std::vector<FlowEntry> entries) : size_(entries.size()) {
+QosIndex::QosIndex(std::vector<QosEntry> entries) : size_(entries.size()) {
   if (entries.empty()) return;
-  std::vector<std::vector<FlowEntry>> parts(std::size_t{1} << kShardBits);
-  for (FlowEntry& entry : entries) parts[shard_of(mixed(key_of(entry.rule.target)))].push_back(std::move(entry));
+  std::vector<std::vector<QosEntry>> parts(std::size_t{1} << kShardBits);
+  for (QosEntry& entry : entries) parts[shard_of(mixed(key_of(entry.rule.target)))].push_back(std::move(entry));
   const auto spine = std::make_shared<Spine>();
   for (std::size_t i = 0; i < parts.size(); ++i) spine->put(i, std::move(parts[i]));
   spine_ = spine;
 }
 
-FlowIndex FlowIndex::with_shard(std::size_t at, std::vector<FlowEntry> entries, std::size_t size) const {
-  FlowIndex changed;
+QosIndex QosIndex::with_shard(std::size_t at, std::vector<QosEntry> entries, std::size_t size) const {
+  QosIndex changed;
   if (size == 0) return changed;
   const auto spine = spine_ != nullptr ? std::make_shared<Spine>(*spine_) : std::make_shared<Spine>();
   spine->put(at, std::move(entries));
@@ -58,16 +58,16 @@ FlowIndex FlowIndex::with_shard(std::size_t at, std::vector<FlowEntry> entries, 
   return changed;
 }
 
-FlowIndex FlowIndex::with(FlowEntry entry) const {
+QosIndex QosIndex::with(QosEntry entry) const {
   const std::size_t at = shard_of(mixed(key_of(entry.rule.target)));
-  std::vector<FlowEntry> entries;
+  std::vector<QosEntry> entries;
   if (const Shard* old = spine_ != nullptr ? spine_->shards[at].get() : nullptr; old != nullptr) {
     entries.reserve(old->entries.size() + 1);
     entries = old->entries;
   }
   std::size_t size = size_;
   const auto known = std::ranges::find(entries, entry.rule.target,
-                                       [](const FlowEntry& e) -> const FlowTarget& { return e.rule.target; });
+                                       [](const QosEntry& e) -> const QosTarget& { return e.rule.target; });
   if (known != entries.end()) {
     *known = std::move(entry);
   } else {
@@ -77,41 +77,41 @@ FlowIndex FlowIndex::with(FlowEntry entry) const {
   return with_shard(at, std::move(entries), size);
 }
 
-FlowIndex FlowIndex::without(const FlowTarget& target) const {
+QosIndex QosIndex::without(const QosTarget& target) const {
   if (find(target) == nullptr) return *this;
   const std::size_t at = shard_of(mixed(key_of(target)));
-  std::vector<FlowEntry> entries;
+  std::vector<QosEntry> entries;
   entries.reserve(spine_->shards[at]->entries.size());
-  for (const FlowEntry& entry : spine_->shards[at]->entries) {
+  for (const QosEntry& entry : spine_->shards[at]->entries) {
     if (entry.rule.target != target) entries.push_back(entry);
   }
   return with_shard(at, std::move(entries), size_ - 1);
 }
 
-const FlowEntry* FlowIndex::find(const FlowTarget& target) const {
+const QosEntry* QosIndex::find(const QosTarget& target) const {
   if (size_ == 0) return nullptr;
   const std::uint64_t key = key_of(target);
   const std::uint64_t hash = mixed(key);
   const Shard* shard = spine_->shards[shard_of(hash)].get();
   if (shard == nullptr) return nullptr;
   const std::uint64_t mask = shard->slots.size() - 1;
-  for (std::uint64_t at = hash & mask; shard->slots[at].flow != nullptr; at = (at + 1) & mask) {
-    const FlowEntry& entry = shard->entries[shard->places[at]];
+  for (std::uint64_t at = hash & mask; shard->slots[at].qos_class != nullptr; at = (at + 1) & mask) {
+    const QosEntry& entry = shard->entries[shard->places[at]];
     if (shard->slots[at].key == key && entry.rule.target == target) return &entry;
   }
   return nullptr;
 }
 
-void FlowIndex::append_to(std::vector<const FlowEntry*>& all) const {
+void QosIndex::append_to(std::vector<const QosEntry*>& all) const {
   if (size_ == 0) return;
   const std::size_t before = all.size();
   all.reserve(before + size_);
   for (const auto& shard : spine_->shards) {
     if (shard == nullptr) continue;
-    for (const FlowEntry& entry : shard->entries) all.push_back(&entry);
+    for (const QosEntry& entry : shard->entries) all.push_back(&entry);
   }
   std::ranges::sort(std::span(all).subspan(before), {},
-                    [](const FlowEntry* entry) -> const FlowTarget& { return entry->rule.target; });
+                    [](const QosEntry* entry) -> const QosTarget& { return entry->rule.target; });
 }
 
 }  // namespace stoa::core

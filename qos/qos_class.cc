@@ -1,4 +1,4 @@
-#include "qos/flow.h"
+#include "qos/qos_class.h"
 
 #include <algorithm>
 #include <span>
@@ -6,7 +6,7 @@
 namespace stoa::qos {
 namespace {
 
-// What a guarantee may catch up after its flow was served late.
+// What a guarantee may catch up after its QoS class was served late.
 constexpr std::int64_t kCatchUp = 100'000'000;
 // What passes without waiting any longer makes no more debt than this.
 constexpr std::int64_t kLateDebtMax = 10'000'000'000;
@@ -36,15 +36,15 @@ std::span<const Resource> resources_of(Kind kind) {
 
 }  // namespace
 
-Flow::Meter::Part& Flow::part(std::size_t resource) {
+QosClass::Meter::Part& QosClass::part(std::size_t resource) {
   return meter(kPlaces[resource].kind).parts[kPlaces[resource].part];
 }
-const Flow::Meter::Part& Flow::part(std::size_t resource) const {
+const QosClass::Meter::Part& QosClass::part(std::size_t resource) const {
   return meter(kPlaces[resource].kind).parts[kPlaces[resource].part];
 }
 
-FlowUse Flow::use() const {
-  FlowUse use;
+QosUse QosClass::use() const {
+  QosUse use;
   for (std::size_t i = 0; i < kResources; ++i) use.admitted[i] = part(i).admitted.load(std::memory_order_relaxed);
   use.parked = parked_.load(std::memory_order_relaxed);
   use.refused = refused_.load(std::memory_order_relaxed);
@@ -52,78 +52,78 @@ FlowUse Flow::use() const {
   return use;
 }
 
-bool Flow::take(const Price& price, std::int64_t now, std::int64_t* next) {
+bool QosClass::take(const Price& price, std::int64_t now, std::int64_t* next) {
   ByResource<std::int64_t> paid{};
   for (std::size_t i = 0; i < kResources; ++i) {
     if (price.amount[i] == 0) continue;
-    Bucket& ceiling = part(i).ceiling;
-    if (!ceiling.limited()) continue;
+    Bucket& limit = part(i).limit;
+    if (!limit.limited()) continue;
     const std::int64_t burst = meter(kPlaces[i].kind).burst.load(std::memory_order_relaxed);
-    paid[i] = ceiling.cost(price.amount[i]);
-    if (ceiling.take(now, burst, paid[i])) continue;
-    if (next != nullptr) *next = ceiling.ready_at(burst);
+    paid[i] = limit.cost(price.amount[i]);
+    if (limit.take(now, burst, paid[i])) continue;
+    if (next != nullptr) *next = limit.ready_at(burst);
     while (i-- > 0) {
-      if (paid[i] != 0) part(i).ceiling.give_back(paid[i]);
+      if (paid[i] != 0) part(i).limit.give_back(paid[i]);
     }
     return false;
   }
   return true;
 }
 
-void Flow::pay_late(const Price& price, std::int64_t now) {
+void QosClass::pay_late(const Price& price, std::int64_t now) {
   for (std::size_t i = 0; i < kResources; ++i) {
     if (price.amount[i] == 0) continue;
-    Bucket& ceiling = part(i).ceiling;
-    if (ceiling.limited()) ceiling.pay(now, ceiling.cost(price.amount[i]), now + kLateDebtMax);
+    Bucket& limit = part(i).limit;
+    if (limit.limited()) limit.pay(now, limit.cost(price.amount[i]), now + kLateDebtMax);
   }
 }
 
-void Flow::give_back(const Price& price) {
+void QosClass::give_back(const Price& price) {
   for (std::size_t i = 0; i < kResources; ++i) {
     if (price.amount[i] == 0) continue;
-    Bucket& ceiling = part(i).ceiling;
-    if (ceiling.limited()) ceiling.give_back(ceiling.cost(price.amount[i]));
+    Bucket& limit = part(i).limit;
+    if (limit.limited()) limit.give_back(limit.cost(price.amount[i]));
   }
 }
 
-void Flow::count(const Price& price) {
+void QosClass::count(const Price& price) {
   for (std::size_t i = 0; i < kResources; ++i) {
     if (price.amount[i] != 0) part(i).admitted.fetch_add(price.amount[i], std::memory_order_relaxed);
   }
 }
 
-std::int64_t Flow::ready_at(Kind kind) const {
+std::int64_t QosClass::ready_at(Kind kind) const {
   const Meter& asked = meter(kind);
   const std::int64_t burst = asked.burst.load(std::memory_order_relaxed);
   std::int64_t at = Bucket::kAtOnce;
-  for (const Meter::Part& one : asked.parts) at = std::max(at, one.ceiling.ready_at(burst));
+  for (const Meter::Part& one : asked.parts) at = std::max(at, one.limit.ready_at(burst));
   return at;
 }
 
-std::int64_t Flow::cost(const Price& price) const {
+std::int64_t QosClass::cost(const Price& price) const {
   std::int64_t most = 0;
   for (std::size_t i = 0; i < kResources; ++i) {
-    if (price.amount[i] != 0) most = std::max(most, part(i).ceiling.cost(price.amount[i]));
+    if (price.amount[i] != 0) most = std::max(most, part(i).limit.cost(price.amount[i]));
   }
   return most;
 }
 
-void Flow::set(const Limits& limits, std::int64_t now) {
+void QosClass::set(const Limits& limits, std::int64_t now) {
   weight_ = limits.weight;
   const std::int64_t burst = std::chrono::nanoseconds(std::max(limits.burst, kBurstMin)).count();
   for (Meter& one : meters_) one.burst.store(burst, std::memory_order_relaxed);
   for (std::size_t i = 0; i < kResources; ++i) {
-    part(i).ceiling.set_rate(now, limits.ceiling[i]);
+    part(i).limit.set_rate(now, limits.limit[i]);
     guarantee_[i] = limits.guarantee[i].value_or(0);
     guarantee_until_[i] = std::min(guarantee_until_[i], now);
   }
 }
 
-bool Flow::guaranteed(Kind kind) const {
+bool QosClass::guaranteed(Kind kind) const {
   return std::ranges::any_of(resources_of(kind), [this](Resource r) { return guarantee_[r] != 0; });
 }
 
-std::int64_t Flow::guarantee_due(Kind kind) const {
+std::int64_t QosClass::guarantee_due(Kind kind) const {
   std::int64_t due = std::numeric_limits<std::int64_t>::max();
   for (const Resource resource : resources_of(kind)) {
     if (guarantee_[resource] != 0) due = std::min(due, guarantee_until_[resource]);
@@ -131,7 +131,7 @@ std::int64_t Flow::guarantee_due(Kind kind) const {
   return due;
 }
 
-void Flow::use_guarantee(const Price& price, std::int64_t now, bool first) {
+void QosClass::use_guarantee(const Price& price, std::int64_t now, bool first) {
   for (std::size_t i = 0; i < kResources; ++i) {
     if (guarantee_[i] == 0 || price.amount[i] == 0) continue;
     const auto cost =

@@ -1,4 +1,4 @@
-#include "core/commit/settled_store.h"
+#include "core/commit/read_your_writes_store.h"
 
 #include <algorithm>
 #include <vector>
@@ -31,12 +31,12 @@ class MergedIterator final : public KvIterator {
   using Changes = std::vector<QueuedChanges::KeyChange>;
   MergedIterator(std::unique_ptr<KvIterator> stored, Changes queued)
       : stored_(std::move(stored)), queued_(std::move(queued)), at_(queued_.begin()) {
-    settle();
+    write_queue();
   }
   void seek(std::string_view key) override {
     stored_->seek(key);
     at_ = std::ranges::lower_bound(queued_, key, {}, &QueuedChanges::KeyChange::key);
-    settle();
+    write_queue();
   }
   bool valid() const override { return from_queue_ || stored_->valid(); }
   void next() override {
@@ -46,14 +46,14 @@ class MergedIterator final : public KvIterator {
     } else {
       stored_->next();
     }
-    settle();
+    write_queue();
   }
   std::string_view key() const override { return from_queue_ ? at_->key : stored_->key(); }
   std::string_view value() const override { return from_queue_ ? *at_->value : stored_->value(); }
   Status status() const override { return stored_->status(); }
 
  private:
-  void settle() {
+  void write_queue() {
     for (;; ++at_) {
       // A walk that failed says so at once, and not behind what is queued.
       from_queue_ = at_ != queued_.end() && (stored_->valid() ? at_->key <= stored_->key() : bool(stored_->status()));
@@ -84,7 +84,7 @@ class FailedReader final : public KvReader {
 
 }  // namespace
 
-Result<bool> SettledStore::get(Family family, std::string_view key, std::string* value) {
+Result<bool> ReadYourWritesStore::get(Family family, std::string_view key, std::string* value) {
   if (made_by_committer(family)) return get_made(family, key, value);
   switch (committer_.queued().find(family, key, value)) {
     case QueuedChanges::Found::kValue:
@@ -97,7 +97,7 @@ Result<bool> SettledStore::get(Family family, std::string_view key, std::string*
   return kv_.get(family, key, value);
 }
 
-Result<bool> SettledStore::get_made(Family family, std::string_view key, std::string* value) {
+Result<bool> ReadYourWritesStore::get_made(Family family, std::string_view key, std::string* value) {
   if (committer_.anything_queued() && !committer_.wait_applied()) {
     STOA_TRY(queued, committer_.find_made(family, key));
     if (queued) {
@@ -108,8 +108,8 @@ Result<bool> SettledStore::get_made(Family family, std::string_view key, std::st
   return kv_.get(family, key, value);
 }
 
-Status SettledStore::multi_get(Family family, std::span<const std::string_view> keys,
-                               std::span<std::optional<std::string>> values) {
+Status ReadYourWritesStore::multi_get(Family family, std::span<const std::string_view> keys,
+                                      std::span<std::optional<std::string>> values) {
   if (made_by_committer(family)) {
     if (!committer_.anything_queued() || committer_.wait_applied()) return kv_.multi_get(family, keys, values);
     for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -132,7 +132,7 @@ Status SettledStore::multi_get(Family family, std::span<const std::string_view> 
   return {};
 }
 
-std::unique_ptr<KvIterator> SettledStore::scan(Family family, std::string_view lower, std::string_view upper) {
+std::unique_ptr<KvIterator> ReadYourWritesStore::scan(Family family, std::string_view lower, std::string_view upper) {
   if (made_by_committer(family)) {
     if (!committer_.anything_queued() || committer_.wait_applied()) return kv_.scan(family, lower, upper);
     auto made = committer_.made_between(family, lower, upper);
@@ -149,16 +149,16 @@ std::unique_ptr<KvIterator> SettledStore::scan(Family family, std::string_view l
   }
 }
 
-std::unique_ptr<KvReader> SettledStore::snapshot() {
+std::unique_ptr<KvReader> ReadYourWritesStore::snapshot() {
   if (const Status applied = committer_.wait_applied(); !applied)
     return std::make_unique<FailedReader>(applied.error());
   return kv_.snapshot();
 }
 
-Status SettledStore::apply(std::span<const WriteBatch* const>) {
+Status ReadYourWritesStore::apply(std::span<const WriteBatch* const>) {
   return fail(Errc::kNotSupported, "only the committer writes");
 }
-Status SettledStore::sync() {
+Status ReadYourWritesStore::sync() {
   return fail(Errc::kNotSupported, "only the committer syncs");
 }
 

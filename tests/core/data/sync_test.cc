@@ -17,9 +17,9 @@ struct WatchedTwin {
   static constexpr bool kOnDisk = false;
 };
 
-class SettleTest : public DataTest<WatchedTwin> {
+class SyncTest : public DataTest<WatchedTwin> {
  protected:
-  SettleTest() { deferring_.pending = &pending_; }
+  SyncTest() { deferring_.pending = &pending_; }
   WatchedBlobs& watched() { return static_cast<WatchedBlobs&>(*blobs_); }
 
   // A file with content that is written and not settled; its blob is the one that was reserved last.
@@ -35,7 +35,7 @@ class SettleTest : public DataTest<WatchedTwin> {
   OpContext deferring_;
 };
 
-TEST_F(SettleTest, ManyWritesAreSyncedTogether) {
+TEST_F(SyncTest, ManyWritesAreSyncedTogether) {
   const FileId first = written("first");
   const BlobId one = watched().last_reserved;
   const FileId second = written("second");
@@ -58,7 +58,7 @@ TEST_F(SettleTest, ManyWritesAreSyncedTogether) {
   expect_consistent();
 }
 
-TEST_F(SettleTest, AFileThatCannotBeSyncedFailsOnlyItsOwn) {
+TEST_F(SyncTest, AFileThatCannotBeSyncedFailsOnlyItsOwn) {
   const FileId sick = written("sick");
   watched().unsyncable = watched().last_reserved;
   const FileId sound = written("sound");
@@ -74,14 +74,14 @@ TEST_F(SettleTest, AFileThatCannotBeSyncedFailsOnlyItsOwn) {
   expect_consistent();
 }
 
-TEST_F(SettleTest, FilesThatAreGoneNeedNothing) {
+TEST_F(SyncTest, FilesThatAreGoneNeedNothing) {
   written("gone");
   ASSERT_TRUE(ns().unlink(durable_, {kRootId, "gone"}));
   EXPECT_TRUE(ns().sync(deferring_, pending_));
   EXPECT_TRUE(ns().sync(deferring_, {}));
 }
 
-TEST_F(SettleTest, WhatPromisesNothingLeavesNothingToSettle) {
+TEST_F(SyncTest, WhatPromisesNothingLeavesNothingToSettle) {
   const FileId id = create("lazy");
   OpContext lazy = lazy_;
   lazy.pending = &pending_;
@@ -92,7 +92,7 @@ TEST_F(SettleTest, WhatPromisesNothingLeavesNothingToSettle) {
 }
 
 // The large write has begun and has no blob yet: the file is still empty, but the small one must not make it inline.
-TEST_F(SettleTest, ASmallWriteBesideTheFirstLargeOneGoesToBlobsToo) {
+TEST_F(SyncTest, ASmallWriteBesideTheFirstLargeOneGoesToBlobsToo) {
   const FileId id = create("f");
   bool written = false;
   watched().before_reserve = [&] { std::thread([&] { written = write(id, 0, text(100, 1)).has_value(); }).join(); };
@@ -110,7 +110,7 @@ TEST_F(SettleTest, ASmallWriteBesideTheFirstLargeOneGoesToBlobsToo) {
 
 // A COMMIT was on its way while another one took over its work and the file was written again: what was written last
 // must not pass for synced.
-TEST_F(SettleTest, ACommitThatWasOvertakenDoesNotVouchForLaterWrites) {
+TEST_F(SyncTest, ACommitThatWasOvertakenDoesNotVouchForLaterWrites) {
   const FileId id = create("f");
   ASSERT_TRUE(write(id, 0, text(kBig, 1)));
   watched().after_sync = [&] {
@@ -127,7 +127,7 @@ TEST_F(SettleTest, ACommitThatWasOvertakenDoesNotVouchForLaterWrites) {
 
 // The same, and meanwhile the whole content was replaced by a small one, which a large write then moves to a blob: that
 // is not committed yet, so the small content must stay where a start after a crash finds it.
-TEST_F(SettleTest, ACommitThatWasOvertakenLeavesNewInlineContent) {
+TEST_F(SyncTest, ACommitThatWasOvertakenLeavesNewInlineContent) {
   const FileId id = create("f");
   ASSERT_TRUE(write(id, 0, text(100, 1), true));
   ASSERT_TRUE(write(id, 50'000, text(50'000, 2)));
@@ -149,7 +149,7 @@ TEST_F(SettleTest, ACommitThatWasOvertakenLeavesNewInlineContent) {
 }
 
 // The file goes while its bytes are being zeroed: its place serves nobody else before that is over.
-TEST_F(SettleTest, APlaceThatIsPunchedIsNotFreed) {
+TEST_F(SyncTest, APlaceThatIsPunchedIsNotFreed) {
   const auto go_while_punched = [&](const char* name, auto act) {
     const FileId id = create(name);
     ASSERT_TRUE(write(id, 0, text(4 << 20), true));
@@ -175,7 +175,7 @@ TEST_F(SettleTest, APlaceThatIsPunchedIsNotFreed) {
   expect_no_garbage();
 }
 
-TEST_F(SettleTest, AFileThatIsWrittenIsKnownToTheNextStart) {
+TEST_F(SyncTest, AFileThatIsWrittenIsKnownToTheNextStart) {
   const auto marked = [&](FileId id) {
     std::string value;
     return kv_.get(Family::kState, keys::open_key(id), &value).value();

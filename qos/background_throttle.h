@@ -1,4 +1,5 @@
-// The pace of background work: it pays a flow as requests do, and gives way to them also where nothing has a ceiling.
+// The pace of background work: it pays a QoS class as requests do, and gives way to them also where nothing has a
+// limit.
 #pragma once
 
 #include <atomic>
@@ -23,11 +24,11 @@ class BackgroundThrottle {
  public:
   static constexpr std::int64_t kPauseMax = 100'000'000;
   static constexpr std::int64_t kLull = 10'000'000;
-  static constexpr std::int64_t kPatience = 1'000'000'000;  // then a piece is granted, whatever its ceilings say
+  static constexpr std::int64_t kPatience = 1'000'000'000;  // then a piece is granted, whatever its limits say
 
-  // What holds just now: the flows to pay, the general before the particular, and the weight.
+  // What holds just now: the QoS classes to pay, the general before the particular, and the weight.
   struct Terms {
-    std::vector<std::shared_ptr<Flow>> path{};
+    std::vector<std::shared_ptr<QosClass>> path{};
     std::uint32_t weight = kWeightLowest;
   };
   struct PolicyContext {
@@ -39,7 +40,7 @@ class BackgroundThrottle {
   };
 
   // `scheduler` must outlive it; it serves what waits (Scheduler::keep_serving).
-  BackgroundThrottle(Scheduler& scheduler, PolicyContext surroundings);
+  BackgroundThrottle(Scheduler& scheduler, PolicyContext context);
   ~BackgroundThrottle();
   BackgroundThrottle(const BackgroundThrottle&) = delete;
 

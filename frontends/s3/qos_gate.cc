@@ -1,4 +1,4 @@
-#include "frontends/s3/flow_gate.h"
+#include "frontends/s3/qos_gate.h"
 
 #include <algorithm>
 #include <condition_variable>
@@ -15,7 +15,7 @@ namespace {
 constexpr std::chrono::nanoseconds kPatience = std::chrono::seconds(40);
 // What passes then.
 constexpr std::uint64_t kLittle = 1024;
-// A piece takes of a ceiling what it gives in so long: a hundred transfers have their turns within kPatience.
+// A piece takes of a limit what it gives in so long: a hundred transfers have their turns within kPatience.
 constexpr std::chrono::nanoseconds kPieceTime = std::chrono::milliseconds(250);
 constexpr std::uint64_t kPieceMin = 4096;
 
@@ -37,11 +37,11 @@ void close_gates(Services& services) {
   if (services.options.scheduler != nullptr) services.options.scheduler->refuse(&services);
 }
 
-FlowGate::~FlowGate() {
+QosGate::~QosGate() {
   if (!slow_path_.empty()) services_.slow.remove(slow_path_, slow_kind_);
 }
 
-void FlowGate::enter(const Call& call) {
+void QosGate::enter(const Call& call) {
   if (services_.options.scheduler == nullptr) return;
   registry_ = call.registry;
   ctx_ = call.ctx;
@@ -54,9 +54,9 @@ void FlowGate::enter(const Call& call) {
   find_path();
 }
 
-void FlowGate::find_path() {
+void QosGate::find_path() {
   path_.clear();
-  const core::FlowTable* const table = registry_->flows();
+  const core::QosTable* const table = registry_->qos_classes();
   if (table == nullptr) return;
   if (table->has_directories() && root_ != core::kNoFile && directories_.empty()) {
     // A directory that is gone is the operation's to tell.
@@ -68,20 +68,20 @@ void FlowGate::find_path() {
   table->find_path(caller_, directories_.empty() ? std::span<const core::FileId>(kTop) : directories_, path_);
 }
 
-bool FlowGate::holds_back(qos::Resource resource) const {
-  return std::ranges::any_of(path_,
-                             [&](const qos::Flow* flow) { return flow->cost(price_of(resource, kPieceMin)) > 0; });
+bool QosGate::holds_back(qos::Resource resource) const {
+  return std::ranges::any_of(
+      path_, [&](const qos::QosClass* qos_class) { return qos_class->cost(price_of(resource, kPieceMin)) > 0; });
 }
 
-std::uint64_t FlowGate::piece_of(qos::Resource resource, std::uint64_t bytes) const {
+std::uint64_t QosGate::piece_of(qos::Resource resource, std::uint64_t bytes) const {
   std::int64_t longest = 0;
-  for (const qos::Flow* flow : path_) longest = std::max(longest, flow->cost(price_of(resource, bytes)));
+  for (const qos::QosClass* qos_class : path_) longest = std::max(longest, qos_class->cost(price_of(resource, bytes)));
   if (longest <= kPieceTime.count()) return bytes;
   const double share = static_cast<double>(kPieceTime.count()) / static_cast<double>(longest);
   return std::min(bytes, std::max(kPieceMin, static_cast<std::uint64_t>(static_cast<double>(bytes) * share)));
 }
 
-Outcome<void> FlowGate::begin(const qos::Price& price) {
+Outcome<void> QosGate::begin(const qos::Price& price) {
   if (path_.empty()) return {};
   if (!services_.slow.has_room(path_, price.kind())) return refuse(Code::kSlowDown);
   STOA_TRY(passed, wait(price, std::nullopt));
@@ -89,7 +89,7 @@ Outcome<void> FlowGate::begin(const qos::Price& price) {
   return {};
 }
 
-Outcome<std::uint64_t> FlowGate::go_on(qos::Resource resource, std::uint64_t bytes) {
+Outcome<std::uint64_t> QosGate::go_on(qos::Resource resource, std::uint64_t bytes) {
   if (registry_ == nullptr) return bytes;
   if (auto now = services_.registry.snapshot(); now != registry_) {
     registry_ = std::move(now);
@@ -102,15 +102,15 @@ Outcome<std::uint64_t> FlowGate::go_on(qos::Resource resource, std::uint64_t byt
   return passed == Passed::kInTime ? piece : little;
 }
 
-void FlowGate::count_as_slow(qos::Kind kind) {
+void QosGate::count_as_slow(qos::Kind kind) {
   if (!slow_path_.empty()) return;
   slow_path_ = path_;
   slow_kind_ = kind;
-  for (qos::Flow* flow : slow_path_) slow_flows_.push_back(flow->shared_from_this());
+  for (qos::QosClass* qos_class : slow_path_) slow_qos_classes_.push_back(qos_class->shared_from_this());
   services_.slow.add(slow_path_, slow_kind_);
 }
 
-Outcome<FlowGate::Passed> FlowGate::wait(const qos::Price& price, const std::optional<qos::Price>& late) {
+Outcome<QosGate::Passed> QosGate::wait(const qos::Price& price, const std::optional<qos::Price>& late) {
   qos::Scheduler& scheduler = *services_.options.scheduler;
   if (scheduler.admit(path_, price)) return Passed::kInTime;
   count_as_slow(price.kind());

@@ -1,4 +1,4 @@
-// Calls that wait for their flows: NFSv3 and NFSv4 by hand, at one server. A ceiling of a byte a second makes the
+// Calls that wait for their QoS classes: NFSv3 and NFSv4 by hand, at one server. A limit of a byte a second makes the
 // second write wait for ever, so nothing here depends on time.
 #include <future>
 #include <thread>
@@ -11,7 +11,7 @@ namespace {
 
 const std::string kMuch(40'000, 'x');
 
-class FlowsTest : public ProtocolTest {
+class QosClassesTest : public ProtocolTest {
  protected:
   void SetUp() override {
     publish("test", {anyone()});
@@ -25,15 +25,15 @@ class FlowsTest : public ProtocolTest {
     bob = std::make_unique<NfsCaller>(port, 1002, 1002);
     root = ann->mount("/test").value_or(Handle{});
   }
-  core::FlowRule limit(const core::FlowTarget& target, qos::Resource resource) {
-    core::FlowRule rule{.target = target};
-    rule.limits.ceiling[resource] = 1;
+  core::QosRule limit(const core::QosTarget& target, qos::Resource resource) {
+    core::QosRule rule{.target = target};
+    rule.limits.limit[resource] = 1;
     rule.limits.burst = qos::kBurstMin;
     return rule;
   }
-  void set(const core::FlowRule& rule) { ASSERT_TRUE(volume->registry().set_flow(rule)); }
-  qos::FlowUse use(const core::FlowTarget& target) {
-    return volume->registry().snapshot()->flows()->find(target)->flow->use();
+  void set(const core::QosRule& rule) { ASSERT_TRUE(volume->registry().set_qos_class(rule)); }
+  qos::QosUse use(const core::QosTarget& target) {
+    return volume->registry().snapshot()->qos_classes()->find(target)->qos_class->use();
   }
   void wait_until_parked(std::size_t count) {
     while (volume->scheduler().parked() != count) std::this_thread::yield();
@@ -51,8 +51,8 @@ class FlowsTest : public ProtocolTest {
   Handle root;
 };
 
-TEST_F(FlowsTest, WhatIsOverWaitsAloneAndIsAnsweredWhenTheLimitGoes) {
-  const core::FlowTarget target = core::FlowTarget::user(1001);
+TEST_F(QosClassesTest, WhatIsOverWaitsAloneAndIsAnsweredWhenTheLimitGoes) {
+  const core::QosTarget target = core::QosTarget::user(1001);
   const Handle file = ann->create(root, "ann", {.mode = 0666});
   const Handle other = bob->create(root, "bob", {.mode = 0666});
   set(limit(target, qos::Resource::kWriteBytes));
@@ -64,7 +64,7 @@ TEST_F(FlowsTest, WhatIsOverWaitsAloneAndIsAnsweredWhenTheLimitGoes) {
   EXPECT_EQ(ann->read(file), kMuch);
   EXPECT_EQ(bob->write(other, 0, kMuch), NfsStatus::kOk);
   EXPECT_EQ(volume->scheduler().parked(), 1u);
-  ASSERT_TRUE(volume->registry().remove_flow(target));
+  ASSERT_TRUE(volume->registry().remove_qos_class(target));
   const NfsResult late(ann->wire.receive());
   EXPECT_TRUE(late.ok());
   EXPECT_EQ(volume->scheduler().parked(), 0u);
@@ -72,24 +72,24 @@ TEST_F(FlowsTest, WhatIsOverWaitsAloneAndIsAnsweredWhenTheLimitGoes) {
     std::this_thread::yield();  // counted by the thread that parked it, which may be late
 }
 
-TEST_F(FlowsTest, AChangeThatIsMadeOnceWaitsToo) {
-  const core::FlowTarget target = core::FlowTarget::directory(core::kRootId);
+TEST_F(QosClassesTest, AChangeThatIsMadeOnceWaitsToo) {
+  const core::QosTarget target = core::QosTarget::directory(core::kRootId);
   ann->create(root, "f");
-  core::FlowRule rule = limit(target, qos::Resource::kMetadataOps);
+  core::QosRule rule = limit(target, qos::Resource::kMetadataOps);
   set(rule);
   // Two at once: the first goes into debt, for a second, and then another; what waits behind is many.
   constexpr int kMany = 20;
   for (int i = 0; i < kMany; ++i)
     send(*ann, kMkdir, test::put(Xdr().opaque(root).string("d" + std::to_string(i)), {.mode = 0700}));
   while (volume->scheduler().parked() == 0) std::this_thread::yield();
-  ASSERT_TRUE(volume->registry().remove_flow(target));
+  ASSERT_TRUE(volume->registry().remove_qos_class(target));
   for (int i = 0; i < kMany; ++i) EXPECT_TRUE(NfsResult(ann->wire.receive()).ok());
   EXPECT_EQ(ann->names(root).size(), 2u + 1 + kMany);
 }
 
-TEST_F(FlowsTest, WhatAClientHasParkedGoesWithItsConnection) {
+TEST_F(QosClassesTest, WhatAClientHasParkedGoesWithItsConnection) {
   const Handle file = ann->create(root, "ann", {.mode = 0666});
-  set(limit(core::FlowTarget::user(1001), qos::Resource::kWriteBytes));
+  set(limit(core::QosTarget::user(1001), qos::Resource::kWriteBytes));
   ASSERT_EQ(ann->write(file, 0, kMuch), NfsStatus::kOk);
   for (int i = 0; i < 3; ++i) send(*ann, kWrite, write_arguments(file));
   wait_until_parked(3);
@@ -97,9 +97,9 @@ TEST_F(FlowsTest, WhatAClientHasParkedGoesWithItsConnection) {
   wait_until_parked(0);
 }
 
-TEST_F(FlowsTest, ClientsThatComeAndGoLeaveNothingWaiting) {
-  core::FlowRule rule = limit(core::FlowTarget::directory(core::kRootId), qos::Resource::kMetadataOps);
-  rule.limits.ceiling[qos::Resource::kMetadataOps] = 2000;
+TEST_F(QosClassesTest, ClientsThatComeAndGoLeaveNothingWaiting) {
+  core::QosRule rule = limit(core::QosTarget::directory(core::kRootId), qos::Resource::kMetadataOps);
+  rule.limits.limit[qos::Resource::kMetadataOps] = 2000;
   set(rule);
   std::vector<std::jthread> clients;
   for (int client = 0; client < 6; ++client) {
@@ -113,17 +113,17 @@ TEST_F(FlowsTest, ClientsThatComeAndGoLeaveNothingWaiting) {
     });
   }
   for (std::uint64_t rate = 1000; rate < 1030; ++rate) {
-    rule.limits.ceiling[qos::Resource::kMetadataOps] = rate;
+    rule.limits.limit[qos::Resource::kMetadataOps] = rate;
     set(rule);
   }
   clients.clear();
-  ASSERT_TRUE(volume->registry().remove_flow(rule.target));
+  ASSERT_TRUE(volume->registry().remove_qos_class(rule.target));
   wait_until_parked(0);
 }
 
-TEST_F(FlowsTest, TheServerStopsWhileCallsWait) {
+TEST_F(QosClassesTest, TheServerStopsWhileCallsWait) {
   const Handle file = ann->create(root, "ann", {.mode = 0666});
-  set(limit(core::FlowTarget::user(1001), qos::Resource::kWriteBytes));
+  set(limit(core::QosTarget::user(1001), qos::Resource::kWriteBytes));
   ASSERT_EQ(ann->write(file, 0, kMuch), NfsStatus::kOk);
   for (int i = 0; i < 3; ++i) send(*ann, kWrite, write_arguments(file));
   wait_until_parked(3);
@@ -132,28 +132,28 @@ TEST_F(FlowsTest, TheServerStopsWhileCallsWait) {
   EXPECT_EQ(volume->scheduler().parked(), 0u);
 }
 
-TEST_F(FlowsTest, ACompoundWaitsAndGoesOnWhereItWas) {
+TEST_F(QosClassesTest, ACompoundWaitsAndGoesOnWhereItWas) {
   CompoundCaller four(port, "four", 1, 1001);
   four.connect();
   const Bytes dir = four.handle_of({"test"});
   const auto opened = four.open(dir, "f", kOpenBoth);
   ASSERT_EQ(opened.status, Nfs4Status::kOk);
-  set(limit(core::FlowTarget::protocol(core::Protocol::kNfs), qos::Resource::kWriteBytes));
+  set(limit(core::QosTarget::protocol(core::Protocol::kNfs), qos::Resource::kWriteBytes));
   ASSERT_EQ(four.write(opened.handle, opened.stateid, kMuch), Nfs4Status::kOk);
   auto late = std::async(std::launch::async, [&] { return four.write(opened.handle, opened.stateid, kMuch); });
   wait_until_parked(1);
-  ASSERT_TRUE(volume->registry().remove_flow(core::FlowTarget::protocol(core::Protocol::kNfs)));
+  ASSERT_TRUE(volume->registry().remove_qos_class(core::QosTarget::protocol(core::Protocol::kNfs)));
   EXPECT_EQ(late.get(), Nfs4Status::kOk);
   EXPECT_EQ(four.close(opened.handle, opened.stateid), Nfs4Status::kOk);
 }
 
-TEST_F(FlowsTest, IoThatCouldNotBeForeseenPaysWhenItComes) {
+TEST_F(QosClassesTest, IoThatCouldNotBeForeseenPaysWhenItComes) {
   CompoundCaller four(port, "four", 1, 1001);
   four.connect();
   const Bytes dir = four.handle_of({"test"});
   const auto opened = four.open(dir, "f", kOpenBoth);
   ASSERT_EQ(four.write(opened.handle, opened.stateid, kMuch), Nfs4Status::kOk);
-  const core::FlowTarget target = core::FlowTarget::protocol(core::Protocol::kNfs);
+  const core::QosTarget target = core::QosTarget::protocol(core::Protocol::kNfs);
   set({.target = target});
   const Ops read = Ops().op(25).stateid({}).u64(0).u32(1000);
   const Ops read_plus = Ops().op(68).stateid({}).u64(0).u32(1000);
@@ -183,7 +183,7 @@ TEST_F(FlowsTest, IoThatCouldNotBeForeseenPaysWhenItComes) {
   EXPECT_EQ(volume->scheduler().parked(), 0u);
 }
 
-TEST_F(FlowsTest, WithAFullQueueClientsAreToldToAskAgain) {
+TEST_F(QosClassesTest, WithAFullQueueClientsAreToldToAskAgain) {
   qos::Scheduler full({.parked_max = 0});
   start_with(full);
   CompoundCaller four(port, "four", 1, 1001);
@@ -192,7 +192,7 @@ TEST_F(FlowsTest, WithAFullQueueClientsAreToldToAskAgain) {
   const auto opened = four.open(dir, "f", kOpenBoth);
   ASSERT_EQ(opened.status, Nfs4Status::kOk);
   const Handle file = ann->create(root, "ann", {.mode = 0666});
-  const core::FlowTarget target = core::FlowTarget::user(1001);
+  const core::QosTarget target = core::QosTarget::user(1001);
   set(limit(target, qos::Resource::kWriteBytes));
   ASSERT_EQ(ann->write(file, 0, kMuch), NfsStatus::kOk);
   EXPECT_EQ(ann->write(file, 0, kMuch), NfsStatus::kJukebox);
@@ -209,20 +209,20 @@ TEST_F(FlowsTest, WithAFullQueueClientsAreToldToAskAgain) {
     EXPECT_EQ(refused.next(53), Nfs4Status::kDelay);
     EXPECT_EQ(refused.in.left(), 0u);
   }
-  ASSERT_TRUE(volume->registry().remove_flow(target));
+  ASSERT_TRUE(volume->registry().remove_qos_class(target));
   EXPECT_TRUE(four.send(whole).ok()) << "the same slot, with the same sequence number";
   ++four.sequence;
   EXPECT_EQ(four.close(opened.handle, opened.stateid), Nfs4Status::kOk);
   server.reset();  // before its scheduler
 }
 
-TEST_F(FlowsTest, WhatGivesSomethingBackIsNeverHeldUp) {
+TEST_F(QosClassesTest, WhatGivesSomethingBackIsNeverHeldUp) {
   CompoundCaller four(port, "four", 1, 1001);
   four.connect();
   const Bytes dir = four.handle_of({"test"});
   const auto opened = four.open(dir, "f", kOpenBoth);
   ASSERT_EQ(opened.status, Nfs4Status::kOk);
-  core::FlowRule rule = limit(core::FlowTarget::directory(core::kRootId), qos::Resource::kMetadataOps);
+  core::QosRule rule = limit(core::QosTarget::directory(core::kRootId), qos::Resource::kMetadataOps);
   rule.limits.burst = std::chrono::hours(1);
   set(rule);
   EXPECT_EQ(four.close(opened.handle, opened.stateid), Nfs4Status::kOk);
@@ -231,20 +231,20 @@ TEST_F(FlowsTest, WhatGivesSomethingBackIsNeverHeldUp) {
   EXPECT_EQ(use(rule.target).admitted[qos::Resource::kMetadataOps], 1u);
 }
 
-TEST_F(FlowsTest, EveryFlowOnThePathOfACallIsPaid) {
+TEST_F(QosClassesTest, EveryQosClassOnThePathOfACallIsPaid) {
   const Handle dir = ann->mkdir(root, "dir", {.mode = 0777});
   const Handle file = ann->create(dir, "f", {.mode = 0666});
   const Handle beside = ann->create(root, "beside", {.mode = 0666});
   const auto id_of = [&](const Handle& handle) { return volume->handles().decode(handle)->id; };
-  const core::FlowTarget about[] = {core::FlowTarget::directory(core::kRootId),
-                                    core::FlowTarget::protocol(core::Protocol::kNfs),
-                                    core::FlowTarget::of_export(volume->registry().snapshot()->find_export("test")->id),
-                                    core::FlowTarget::clients(*core::Network::parse("127.0.0.0/8")),
-                                    core::FlowTarget::group(1001),
-                                    core::FlowTarget::user(1001)};
-  const core::FlowTarget below = core::FlowTarget::directory(id_of(dir));
-  const core::FlowTarget none[] = {core::FlowTarget::protocol(core::Protocol::kS3), core::FlowTarget::group(7),
-                                   core::FlowTarget::clients(*core::Network::parse("10.0.0.0/8"))};
+  const core::QosTarget about[] = {core::QosTarget::directory(core::kRootId),
+                                   core::QosTarget::protocol(core::Protocol::kNfs),
+                                   core::QosTarget::of_export(volume->registry().snapshot()->find_export("test")->id),
+                                   core::QosTarget::clients(*core::Network::parse("127.0.0.0/8")),
+                                   core::QosTarget::group(1001),
+                                   core::QosTarget::user(1001)};
+  const core::QosTarget below = core::QosTarget::directory(id_of(dir));
+  const core::QosTarget none[] = {core::QosTarget::protocol(core::Protocol::kS3), core::QosTarget::group(7),
+                                  core::QosTarget::clients(*core::Network::parse("10.0.0.0/8"))};
   for (const auto& target : about) set({.target = target});
   for (const auto& target : none) set({.target = target});
   set({.target = below});
@@ -253,7 +253,7 @@ TEST_F(FlowsTest, EveryFlowOnThePathOfACallIsPaid) {
   ASSERT_EQ(ann->read(file, 0, 100), "0123456789");
   ASSERT_TRUE(ann->getattr(dir).ok());
   for (const auto& target : about) {
-    const qos::FlowUse used = use(target);
+    const qos::QosUse used = use(target);
     EXPECT_EQ(used.admitted[qos::Resource::kWriteBytes], 15u);
     EXPECT_EQ(used.admitted[qos::Resource::kWriteOps], 2u);
     EXPECT_EQ(used.admitted[qos::Resource::kReadBytes], 100u);
@@ -264,27 +264,26 @@ TEST_F(FlowsTest, EveryFlowOnThePathOfACallIsPaid) {
   EXPECT_EQ(use(below).admitted[qos::Resource::kMetadataOps], 1u);
   for (const auto& target : none) EXPECT_EQ(use(target).admitted[qos::Resource::kWriteOps], 0u);
 
-  // A directory that moves takes its flow along, and pays for what is above it now.
+  // A directory that moves takes its QoS class along, and pays for what is above it now.
   const Handle upper = ann->mkdir(root, "upper", {.mode = 0777});
-  set({.target = core::FlowTarget::directory(id_of(upper))});
+  set({.target = core::QosTarget::directory(id_of(upper))});
   ASSERT_TRUE(ann->rename_call(root, "dir", upper, "dir").ok());
   ASSERT_EQ(ann->write(file, 0, "0123456789"), NfsStatus::kOk);
   EXPECT_EQ(use(below).admitted[qos::Resource::kWriteBytes], 20u);
-  EXPECT_EQ(use(core::FlowTarget::directory(id_of(upper))).admitted[qos::Resource::kWriteBytes], 10u);
+  EXPECT_EQ(use(core::QosTarget::directory(id_of(upper))).admitted[qos::Resource::kWriteBytes], 10u);
   // A file that moves leaves both.
   ASSERT_TRUE(ann->rename_call(dir, "f", root, "f").ok());
   ASSERT_EQ(ann->write(file, 0, "0123456789"), NfsStatus::kOk);
   EXPECT_EQ(use(below).admitted[qos::Resource::kWriteBytes], 20u);
-  EXPECT_EQ(use(core::FlowTarget::directory(id_of(upper))).admitted[qos::Resource::kWriteBytes], 10u);
+  EXPECT_EQ(use(core::QosTarget::directory(id_of(upper))).admitted[qos::Resource::kWriteBytes], 10u);
 }
 
-TEST_F(FlowsTest, WithoutFlowsOfUsersAndGroupsOthersArePaidToo) {
+TEST_F(QosClassesTest, WithoutQosClassesOfUsersAndGroupsOthersArePaidToo) {
   const Handle dir = ann->mkdir(root, "dir", {.mode = 0777});
-  const core::FlowTarget of_dir = core::FlowTarget::directory(volume->handles().decode(dir)->id);
-  const core::FlowTarget of_export =
-      core::FlowTarget::of_export(volume->registry().snapshot()->find_export("test")->id);
-  const core::FlowTarget networks[] = {core::FlowTarget::clients(*core::Network::parse("127.0.0.0/8")),
-                                       core::FlowTarget::clients(*core::Network::parse("10.0.0.0/8"))};
+  const core::QosTarget of_dir = core::QosTarget::directory(volume->handles().decode(dir)->id);
+  const core::QosTarget of_export = core::QosTarget::of_export(volume->registry().snapshot()->find_export("test")->id);
+  const core::QosTarget networks[] = {core::QosTarget::clients(*core::Network::parse("127.0.0.0/8")),
+                                      core::QosTarget::clients(*core::Network::parse("10.0.0.0/8"))};
   for (const auto& target : {of_dir, of_export, networks[0], networks[1]}) set({.target = target});
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(ann->getattr(dir).ok());
   for (const auto& target : {of_dir, of_export, networks[0]})
@@ -292,10 +291,10 @@ TEST_F(FlowsTest, WithoutFlowsOfUsersAndGroupsOthersArePaidToo) {
   EXPECT_EQ(use(networks[1]).admitted[qos::Resource::kMetadataOps], 0u);
 }
 
-TEST_F(FlowsTest, OfCallsThatCameTogetherOnlyThoseWaitThatAreOver) {
+TEST_F(QosClassesTest, OfCallsThatCameTogetherOnlyThoseWaitThatAreOver) {
   const Handle dir = ann->mkdir(root, "dir", {.mode = 0777});
   const Handle limited = ann->create(dir, "f", {.mode = 0666}), free = ann->create(root, "f", {.mode = 0666});
-  const core::FlowTarget target = core::FlowTarget::directory(volume->handles().decode(dir)->id);
+  const core::QosTarget target = core::QosTarget::directory(volume->handles().decode(dir)->id);
   set(limit(target, qos::Resource::kWriteBytes));
   ASSERT_EQ(ann->write(limited, 0, kMuch), NfsStatus::kOk) << "the first one goes into debt";
   Xdr all;
@@ -309,7 +308,7 @@ TEST_F(FlowsTest, OfCallsThatCameTogetherOnlyThoseWaitThatAreOver) {
   ASSERT_TRUE(ann->wire.send_raw(all));
   for (std::size_t i = 0; i < kMany; ++i) EXPECT_TRUE(NfsResult(ann->wire.receive()).ok());
   wait_until_parked(kMany);
-  ASSERT_TRUE(volume->registry().remove_flow(target));
+  ASSERT_TRUE(volume->registry().remove_qos_class(target));
   for (std::size_t i = 0; i < kMany; ++i) EXPECT_TRUE(NfsResult(ann->wire.receive()).ok());
 }
 

@@ -1,4 +1,5 @@
-// The flows of one kind, to be found by number: an immutable hash table, of which a changed copy shares nearly all.
+// The QoS classes of one kind, to be found by number: an immutable hash table, of which a changed copy shares nearly
+// all.
 #pragma once
 
 #include <array>
@@ -7,56 +8,56 @@
 #include <memory>
 #include <vector>
 
-#include "core/api/flow_rules.h"
-#include "qos/flow.h"
+#include "core/api/qos_rules.h"
+#include "qos/qos_class.h"
 
 namespace stoa::core {
 
-struct FlowEntry {
-  FlowRule rule{};
-  std::shared_ptr<qos::Flow> flow{};
+struct QosEntry {
+  QosRule rule{};
+  std::shared_ptr<qos::QosClass> qos_class{};
 };
 
 // What is found is valid as long as the index or any copy of it. A copy costs next to nothing.
-class FlowIndex {
+class QosIndex {
  public:
-  FlowIndex() = default;
+  QosIndex() = default;
   // Each target once, and all of one kind.
-  explicit FlowIndex(std::vector<FlowEntry> entries);
+  explicit QosIndex(std::vector<QosEntry> entries);
   // The same index with another entry, which takes the place of its target's. Costs O(sqrt(n)), as all but the shard
   // that the target belongs to are shared.
-  FlowIndex with(FlowEntry entry) const;
-  FlowIndex without(const FlowTarget& target) const;
+  QosIndex with(QosEntry entry) const;
+  QosIndex without(const QosTarget& target) const;
 
   std::size_t size() const { return size_; }
   // Null: there is none.
-  const FlowEntry* find(const FlowTarget& target) const;
+  const QosEntry* find(const QosTarget& target) const;
   // Of kinds whose targets are numbers. On the path of every request: a number that is not there costs one or two cache
   // lines.
-  qos::Flow* find(std::uint64_t id) const {
+  qos::QosClass* find(std::uint64_t id) const {
     if (size_ == 0) return nullptr;
     const std::uint64_t hash = mixed(id);
     const View& view = spine_->views[shard_of(hash)];
     if (view.slots == nullptr) return nullptr;
     std::uint64_t at = hash & view.mask;
-    while (view.slots[at].flow != nullptr && view.slots[at].key != id) at = (at + 1) & view.mask;
-    return view.slots[at].flow;
+    while (view.slots[at].qos_class != nullptr && view.slots[at].key != id) at = (at + 1) & view.mask;
+    return view.slots[at].qos_class;
   }
   // By target.
-  void append_to(std::vector<const FlowEntry*>& all) const;
+  void append_to(std::vector<const QosEntry*>& all) const;
 
  private:
-  // With 100 000 flows a change copies as many pointers to shards as a shard has entries, about.
+  // With 100 000 QoS classes a change copies as many pointers to shards as a shard has entries, about.
   static constexpr unsigned kShardBits = 9;
 
-  // Free where `flow` is null. The key of a network is a hash, so whoever finds one must look at the target.
+  // Free where `qos_class` is null. The key of a network is a hash, so whoever finds one must look at the target.
   struct Slot {
     std::uint64_t key = 0;
-    qos::Flow* flow = nullptr;
+    qos::QosClass* qos_class = nullptr;
   };
   struct Shard {
-    explicit Shard(std::vector<FlowEntry> all);
-    std::vector<FlowEntry> entries;
+    explicit Shard(std::vector<QosEntry> all);
+    std::vector<QosEntry> entries;
     std::vector<Slot> slots;  // a power of two, at most half of them taken; an entry lies at its hash or behind it
     std::vector<std::uint32_t> places;  // of each slot's entry
   };
@@ -68,7 +69,7 @@ class FlowIndex {
   struct Spine {
     std::array<View, std::size_t{1} << kShardBits> views{};
     std::array<std::shared_ptr<const Shard>, std::size_t{1} << kShardBits> shards{};
-    void put(std::size_t at, std::vector<FlowEntry> entries);
+    void put(std::size_t at, std::vector<QosEntry> entries);
   };
 
   // MurmurHash3's finalizer: neighbours in number are none in the table.
@@ -78,8 +79,8 @@ class FlowIndex {
     return key ^ (key >> 33);
   }
   static std::size_t shard_of(std::uint64_t hash) { return hash >> (64 - kShardBits); }
-  static std::uint64_t key_of(const FlowTarget& target);
-  FlowIndex with_shard(std::size_t at, std::vector<FlowEntry> entries, std::size_t size) const;
+  static std::uint64_t key_of(const QosTarget& target);
+  QosIndex with_shard(std::size_t at, std::vector<QosEntry> entries, std::size_t size) const;
 
   std::shared_ptr<const Spine> spine_;  // null: there are none
   std::size_t size_ = 0;

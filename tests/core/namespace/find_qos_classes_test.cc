@@ -1,36 +1,36 @@
-// What a request pays of the flows of directories is remembered, and is what the directories above the file say now,
-// whatever moved and whichever flows came and went.
-#include "core/api/flow_table.h"
+// What a request pays of the QoS classes of directories is remembered, and is what the directories above the file say
+// now, whatever moved and whichever QoS classes came and went.
+#include "core/api/qos_table.h"
 
 #include <algorithm>
 #include <atomic>
 #include <random>
 #include <thread>
 
-#include "core/inode/flow_memo.h"
+#include "core/inode/qos_memo.h"
 #include "tests/core/volume_fixture.h"
 
 namespace stoa::core::test {
 namespace {
 
-using Flows = std::vector<qos::Flow*>;
+using QosClasses = std::vector<qos::QosClass*>;
 
 template <class Engine>
-class FindFlowsTest : public VolumeTest<Engine> {
+class FindQosClassesTest : public VolumeTest<Engine> {
  protected:
-  qos::Flow* limit(FileId dir) {
-    FlowEntry entry{{.target = FlowTarget::directory(dir)}, std::make_shared<qos::Flow>()};
-    qos::Flow* const flow = entry.flow.get();
+  qos::QosClass* limit(FileId dir) {
+    QosEntry entry{{.target = QosTarget::directory(dir)}, std::make_shared<qos::QosClass>()};
+    qos::QosClass* const qos_class = entry.qos_class.get();
     table_ = table_.with(std::move(entry));
-    return flow;
+    return qos_class;
   }
-  void free(FileId dir) { table_ = table_.without(FlowTarget::directory(dir)); }
-  Flows found(FileId file) { return found(file, table_); }
-  Flows found(FileId file, const FlowTable& table) {
-    Flows flows;
-    const Status status = this->ns().find_flows({}, file, table, flows);
+  void free(FileId dir) { table_ = table_.without(QosTarget::directory(dir)); }
+  QosClasses found(FileId file) { return found(file, table_); }
+  QosClasses found(FileId file, const QosTable& table) {
+    QosClasses qos_classes;
+    const Status status = this->ns().find_qos_classes({}, file, table, qos_classes);
     EXPECT_TRUE(status) << describe(status.error());
-    return flows;
+    return qos_classes;
   }
   void rename(FileId from, std::string_view name, FileId to, std::string_view to_name) {
     const auto moved =
@@ -38,75 +38,75 @@ class FindFlowsTest : public VolumeTest<Engine> {
     ASSERT_TRUE(moved) << describe(moved.error());
   }
 
-  FlowTable table_;
+  QosTable table_;
 };
-TYPED_TEST_SUITE(FindFlowsTest, Engines);
+TYPED_TEST_SUITE(FindQosClassesTest, Engines);
 
-TYPED_TEST(FindFlowsTest, FollowsFlowsAndMovesAtOnce) {
+TYPED_TEST(FindQosClassesTest, FollowsQosClassesAndMovesAtOnce) {
   const FileId a = *this->mkdir(kRootId, "a"), b = *this->mkdir(a, "b"), c = *this->mkdir(kRootId, "c");
   const FileId file = *this->create(b, "f");
-  EXPECT_EQ(this->found(file), Flows{}) << "a table without directories";
-  qos::Flow* const of_c = this->limit(c);
-  EXPECT_EQ(this->found(file), Flows{});
-  qos::Flow* const of_b = this->limit(b);
-  EXPECT_EQ(this->found(file), Flows{of_b});
-  EXPECT_EQ(this->found(file), Flows{of_b}) << "remembered";
-  const FlowTable before = this->table_;
-  qos::Flow* const of_a = this->limit(a);
-  EXPECT_EQ(this->found(file), Flows({of_a, of_b}));
-  EXPECT_EQ(this->found(file, before), Flows{of_b}) << "who still has the table of before pays by that";
-  EXPECT_EQ(this->found(file), Flows({of_a, of_b}));
-  EXPECT_EQ(this->found(b), Flows({of_a, of_b}));
+  EXPECT_EQ(this->found(file), QosClasses{}) << "a table without directories";
+  qos::QosClass* const of_c = this->limit(c);
+  EXPECT_EQ(this->found(file), QosClasses{});
+  qos::QosClass* const of_b = this->limit(b);
+  EXPECT_EQ(this->found(file), QosClasses{of_b});
+  EXPECT_EQ(this->found(file), QosClasses{of_b}) << "remembered";
+  const QosTable before = this->table_;
+  qos::QosClass* const of_a = this->limit(a);
+  EXPECT_EQ(this->found(file), QosClasses({of_a, of_b}));
+  EXPECT_EQ(this->found(file, before), QosClasses{of_b}) << "who still has the table of before pays by that";
+  EXPECT_EQ(this->found(file), QosClasses({of_a, of_b}));
+  EXPECT_EQ(this->found(b), QosClasses({of_a, of_b}));
 
   // Its directory moves; and so does what it is in.
   this->rename(a, "b", c, "b");
-  EXPECT_EQ(this->found(file), Flows({of_c, of_b}));
-  EXPECT_EQ(this->found(b), Flows({of_c, of_b}));
+  EXPECT_EQ(this->found(file), QosClasses({of_c, of_b}));
+  EXPECT_EQ(this->found(b), QosClasses({of_c, of_b}));
   this->rename(kRootId, "c", a, "c");
-  EXPECT_EQ(this->found(file), Flows({of_a, of_c, of_b}));
+  EXPECT_EQ(this->found(file), QosClasses({of_a, of_c, of_b}));
   // The file moves; another name of it carries it; and by its own last name it has the same directories.
   this->rename(b, "f", kRootId, "f");
-  EXPECT_EQ(this->found(file), Flows{});
+  EXPECT_EQ(this->found(file), QosClasses{});
   ASSERT_TRUE(this->ns().link({}, {.id = file, .parent = a, .name = "second"}));
-  EXPECT_EQ(this->found(file), Flows{});
+  EXPECT_EQ(this->found(file), QosClasses{});
   ASSERT_TRUE(this->ns().unlink({}, {.parent = kRootId, .name = "f"}));
-  EXPECT_EQ(this->found(file), Flows{of_a});
+  EXPECT_EQ(this->found(file), QosClasses{of_a});
 
-  qos::Flow* const of_root = this->limit(kRootId);
-  EXPECT_EQ(this->found(file), Flows({of_root, of_a}));
+  qos::QosClass* const of_root = this->limit(kRootId);
+  EXPECT_EQ(this->found(file), QosClasses({of_root, of_a}));
   this->free(a);
-  EXPECT_EQ(this->found(file), Flows{of_root});
+  EXPECT_EQ(this->found(file), QosClasses{of_root});
   this->reopen();
   if (!TypeParam::kDurable) return;
-  EXPECT_EQ(this->found(file), Flows{of_root});
-  EXPECT_EQ(this->found(b), Flows({of_root, of_c, of_b}));
+  EXPECT_EQ(this->found(file), QosClasses{of_root});
+  EXPECT_EQ(this->found(b), QosClasses({of_root, of_c, of_b}));
 }
 
-TYPED_TEST(FindFlowsTest, OfMoreDirectoriesThanAreRemembered) {
+TYPED_TEST(FindQosClassesTest, OfMoreDirectoriesThanAreRemembered) {
   FileId dir = kRootId;
-  Flows wanted;
-  for (std::size_t depth = 0; depth < 2 * FlowMemo::kFlowsMax; ++depth) {
+  QosClasses wanted;
+  for (std::size_t depth = 0; depth < 2 * QosMemo::kQosClassesMax; ++depth) {
     dir = *this->mkdir(dir, "d");
     wanted.push_back(this->limit(dir));
     for (int time = 0; time < 2; ++time) EXPECT_EQ(this->found(dir), wanted);
   }
 }
 
-TYPED_TEST(FindFlowsTest, AppendsNothingForWhatIsGone) {
+TYPED_TEST(FindQosClassesTest, AppendsNothingForWhatIsGone) {
   const FileId a = *this->mkdir(kRootId, "a"), file = *this->create(a, "f");
   this->limit(a);
   EXPECT_EQ(this->found(file).size(), 1u);
   ASSERT_TRUE(this->ns().unlink({}, {.parent = a, .name = "f"}));
   ASSERT_TRUE(this->ns().rmdir({}, {.parent = kRootId, .name = "a"}));
   for (const FileId gone : {file, a, FileId{1u << 20}}) {
-    Flows flows;
-    EXPECT_EQ(this->ns().find_flows({}, gone, this->table_, flows).error().code, Errc::kStale);
-    EXPECT_TRUE(flows.empty());
+    QosClasses qos_classes;
+    EXPECT_EQ(this->ns().find_qos_classes({}, gone, this->table_, qos_classes).error().code, Errc::kStale);
+    EXPECT_TRUE(qos_classes.empty());
   }
 }
 
 // Against ancestors(), which remembers nothing.
-TYPED_TEST(FindFlowsTest, RandomMovesLinksAndFlows) {
+TYPED_TEST(FindQosClassesTest, RandomMovesLinksAndQosClasses) {
   std::mt19937_64 random(20261122);
   const auto below = [&](std::size_t n) { return random() % n; };
   std::vector<FileId> directories{kRootId}, files;
@@ -115,7 +115,7 @@ TYPED_TEST(FindFlowsTest, RandomMovesLinksAndFlows) {
   for (int i = 0; i < 12; ++i)
     files.push_back(*this->create(directories[below(directories.size())], "f" + std::to_string(i)));
   const auto any = [&] { return directories[below(directories.size())]; };
-  std::vector<FlowTable> tables{this->table_};  // those of before, and so the flows that they name, live on
+  std::vector<QosTable> tables{this->table_};  // those of before, and so the QoS classes that they name, live on
   for (int step = 0; step < 3000; ++step) {
     const FileId from = any(), to = any();
     const auto listing = this->ns().readdir({}, {.dir = from, .cookie = 2});
@@ -140,7 +140,7 @@ TYPED_TEST(FindFlowsTest, RandomMovesLinksAndFlows) {
     }
     if (below(3) == 0) {
       const FileId dir = any();
-      if (this->table_.find(FlowTarget::directory(dir)) != nullptr) {
+      if (this->table_.find(QosTarget::directory(dir)) != nullptr) {
         this->free(dir);
       } else {
         this->limit(dir);
@@ -149,8 +149,8 @@ TYPED_TEST(FindFlowsTest, RandomMovesLinksAndFlows) {
     }
     for (const std::vector<FileId>& all : {directories, files}) {
       for (const FileId id : all) {
-        const FlowTable& table = below(8) == 0 ? tables[below(tables.size())] : this->table_;
-        Flows wanted;
+        const QosTable& table = below(8) == 0 ? tables[below(tables.size())] : this->table_;
+        QosClasses wanted;
         table.find_directories(this->ns().ancestors({}, {.id = id})->directories, wanted);
         ASSERT_EQ(this->found(id, table), wanted) << step;
       }
@@ -159,18 +159,18 @@ TYPED_TEST(FindFlowsTest, RandomMovesLinksAndFlows) {
 }
 
 // One moves, and looks at once; others look all the time, and find one or the other.
-TYPED_TEST(FindFlowsTest, WhoMovesFindsTheNewPlaceWhileOthersLook) {
+TYPED_TEST(FindQosClassesTest, WhoMovesFindsTheNewPlaceWhileOthersLook) {
   const FileId a = *this->mkdir(kRootId, "a"), b = *this->mkdir(kRootId, "b"), dir = *this->mkdir(a, "dir");
   const FileId in_dir = *this->create(dir, "f"), alone = *this->create(a, "alone");
-  const Flows of_a{this->limit(a)}, of_b{this->limit(b)};
+  const QosClasses of_a{this->limit(a)}, of_b{this->limit(b)};
   std::atomic<bool> done{false};
   std::vector<std::jthread> others;
   for (int other = 0; other < 2; ++other) {
     others.emplace_back([&] {
       while (!done.load()) {
         for (const FileId id : {dir, in_dir, alone}) {
-          const Flows flows = this->found(id);
-          EXPECT_TRUE(flows == of_a || flows == of_b);
+          const QosClasses qos_classes = this->found(id);
+          EXPECT_TRUE(qos_classes == of_a || qos_classes == of_b);
         }
       }
     });

@@ -1,19 +1,16 @@
-#include "qos/pace.h"
+#include "qos/background_throttle.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace stoa::qos {
 
-BackgroundThrottle::BackgroundThrottle(Scheduler& scheduler, PolicyContext surroundings)
-    : scheduler_(scheduler),
-      around_(std::move(surroundings)),
-      piece_began_(around_.clock()),
-      seen_(around_.requests()) {}
+BackgroundThrottle::BackgroundThrottle(Scheduler& scheduler, PolicyContext context)
+    : scheduler_(scheduler), around_(std::move(context)), piece_began_(around_.clock()), seen_(around_.requests()) {}
 
 BackgroundThrottle::~BackgroundThrottle() {
   scheduler_.cancel(this);
-  scheduler_.settle();
+  scheduler_.quiesce();
 }
 
 void BackgroundThrottle::stop() {
@@ -58,8 +55,8 @@ void BackgroundThrottle::give_way(std::int64_t took, std::uint32_t weight) {
 }
 
 void BackgroundThrottle::pay(const Price& price, const Terms& terms, std::int64_t patience) {
-  std::vector<Flow*> path;
-  for (const auto& flow : terms.path) path.push_back(flow.get());
+  std::vector<QosClass*> path;
+  for (const auto& qos_class : terms.path) path.push_back(qos_class.get());
   if (path.empty() || stopped() || scheduler_.admit(path, price)) return;
   const auto resume = [this](bool) {
     const std::lock_guard lock(mutex_);
@@ -78,7 +75,7 @@ void BackgroundThrottle::pay(const Price& price, const Terms& terms, std::int64_
   }
   if (stopped()) {
     scheduler_.cancel(this);
-    scheduler_.settle();
+    scheduler_.quiesce();
   }
   const std::lock_guard lock(mutex_);
   granted_ = false;

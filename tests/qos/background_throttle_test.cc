@@ -1,5 +1,5 @@
-// Background work under a clock of its own: it gives way to requests, pays its flow, and never holds up a stop.
-#include "qos/pace.h"
+// Background work under a clock of its own: it gives way to requests, pays its QoS class, and never holds up a stop.
+#include "qos/background_throttle.h"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ class BackgroundThrottleTest : public testing::Test {
  protected:
   BackgroundThrottleTest() { set({.weight = kWeightLowest}); }
   void set(const Limits& limits) {
-    const std::pair<Flow*, Limits> change{flow_.get(), limits};
+    const std::pair<QosClass*, Limits> change{qos_class_.get(), limits};
     scheduler_.change({&change, 1});
     weight_ = limits.weight;
   }
@@ -29,7 +29,7 @@ class BackgroundThrottleTest : public testing::Test {
   std::int64_t wait_after(std::int64_t took, const Price& price = Price::read(1 << 20)) {
     pass(took);
     const std::int64_t began = now_;
-    pace_.spent(price);
+    throttle_.spent(price);
     return now_ - began;
   }
 
@@ -39,22 +39,22 @@ class BackgroundThrottleTest : public testing::Test {
   std::uint32_t weight_ = kWeightLowest;
   int naps_until_quiet_ = -1;
   Scheduler scheduler_{{}, [this] { return now_; }};
-  std::shared_ptr<Flow> flow_ = std::make_shared<Flow>();
-  BackgroundThrottle pace_{scheduler_,
-                           {.terms = [this] { return BackgroundThrottle::Terms{{flow_}, weight_}; },
-                            .requests = [this] { return requests_; },
-                            .clock = [this] { return now_; },
-                            .nap =
-                                [this](std::int64_t ns) {
-                                  pass(ns);
-                                  if (naps_until_quiet_ >= 0 && naps_until_quiet_-- == 0) busy_ = false;
-                                }}};
+  std::shared_ptr<QosClass> qos_class_ = std::make_shared<QosClass>();
+  BackgroundThrottle throttle_{scheduler_,
+                               {.terms = [this] { return BackgroundThrottle::Terms{{qos_class_}, weight_}; },
+                                .requests = [this] { return requests_; },
+                                .clock = [this] { return now_; },
+                                .nap =
+                                    [this](std::int64_t ns) {
+                                      pass(ns);
+                                      if (naps_until_quiet_ >= 0 && naps_until_quiet_-- == 0) busy_ = false;
+                                    }}};
 };
 
 TEST_F(BackgroundThrottleTest, WithoutRequestsItRunsAtFullSpeedAndIsCounted) {
   for (int i = 0; i < 1000; ++i) EXPECT_EQ(wait_after(5 * kMillisecond), 0);
-  EXPECT_EQ(flow_->use().admitted[Resource::kReadBytes], 1000ull << 20);
-  EXPECT_EQ(flow_->use().admitted[Resource::kReadOps], 1000u);
+  EXPECT_EQ(qos_class_->use().admitted[Resource::kReadBytes], 1000ull << 20);
+  EXPECT_EQ(qos_class_->use().admitted[Resource::kReadOps], 1000u);
 }
 
 TEST_F(BackgroundThrottleTest, WhileTheProtocolsAreBusyItGetsTheShareOfItsWeight) {
@@ -80,20 +80,20 @@ TEST_F(BackgroundThrottleTest, APauseEndsWithTheRequests) {
   EXPECT_EQ(wait_after(kSecond), 0);
 }
 
-TEST_F(BackgroundThrottleTest, ACeilingHoldsForItAsForRequests) {
+TEST_F(BackgroundThrottleTest, ALimitHoldsForItAsForRequests) {
   Limits limits{.weight = kWeightLowest};
-  limits.ceiling[Resource::kReadBytes] = 1 << 20;
+  limits.limit[Resource::kReadBytes] = 1 << 20;
   set(limits);
   const std::int64_t began = now_;
   for (int i = 0; i < 20; ++i) wait_after(0);
   EXPECT_GE(now_ - began, 18 * kSecond);
   EXPECT_LE(now_ - began, 21 * kSecond);
-  EXPECT_EQ(flow_->use().refused, 0u);
+  EXPECT_EQ(qos_class_->use().refused, 0u);
 }
 
-TEST_F(BackgroundThrottleTest, AHopelessCeilingLetsAPieceThroughNowAndThen) {
+TEST_F(BackgroundThrottleTest, AHopelessLimitLetsAPieceThroughNowAndThen) {
   Limits limits{.weight = kWeightLowest};
-  limits.ceiling[Resource::kReadBytes] = 1;
+  limits.limit[Resource::kReadBytes] = 1;
   set(limits);
   wait_after(0);  // goes into debt
   for (int i = 0; i < 5; ++i) {
@@ -105,47 +105,47 @@ TEST_F(BackgroundThrottleTest, AHopelessCeilingLetsAPieceThroughNowAndThen) {
 
 TEST_F(BackgroundThrottleTest, HasteWaitsForNothing) {
   Limits limits{.weight = kWeightLowest};
-  limits.ceiling[Resource::kMetadataOps] = 1;
+  limits.limit[Resource::kMetadataOps] = 1;
   set(limits);
   busy_ = true;
   const std::int64_t began = now_;
-  for (int i = 0; i < 10; ++i) pace_.spent_unthrottled(Price::metadata());
+  for (int i = 0; i < 10; ++i) throttle_.spent_unthrottled(Price::metadata());
   EXPECT_EQ(now_, began);
-  EXPECT_EQ(flow_->use().admitted[Resource::kMetadataOps], 10u);
+  EXPECT_EQ(qos_class_->use().admitted[Resource::kMetadataOps], 10u);
 }
 
 TEST_F(BackgroundThrottleTest, WhenItIsStoppedNothingWaits) {
   Limits limits{.weight = kWeightLowest};
-  limits.ceiling[Resource::kReadBytes] = 1;
+  limits.limit[Resource::kReadBytes] = 1;
   set(limits);
   wait_after(0);
   busy_ = true;
-  pace_.stop();
-  EXPECT_TRUE(pace_.stopped());
+  throttle_.stop();
+  EXPECT_TRUE(throttle_.stopped());
   EXPECT_EQ(wait_after(kSecond), 0);
   const std::int64_t began = now_;
-  pace_.rest_until(now_ + 100 * kSecond);
+  throttle_.rest_until(now_ + 100 * kSecond);
   EXPECT_EQ(now_, began);
   EXPECT_EQ(scheduler_.parked(), 0u);
 }
 
 TEST_F(BackgroundThrottleTest, AStopEndsWhatWaits) {
   Limits limits{.weight = kWeightLowest};
-  limits.ceiling[Resource::kReadBytes] = 1;
-  const auto flow = std::make_shared<Flow>();
+  limits.limit[Resource::kReadBytes] = 1;
+  const auto qos_class = std::make_shared<QosClass>();
   Scheduler scheduler;
-  const std::pair<Flow*, Limits> change{flow.get(), limits};
+  const std::pair<QosClass*, Limits> change{qos_class.get(), limits};
   scheduler.change({&change, 1});
   std::atomic<std::uint64_t> requests{0};
-  BackgroundThrottle pace(scheduler, {.terms = [&] { return BackgroundThrottle::Terms{{flow}}; },
-                                      .requests = [&] { return requests.fetch_add(1); }});
-  pace.spent(Price::read(1 << 30));
+  BackgroundThrottle throttle(scheduler, {.terms = [&] { return BackgroundThrottle::Terms{{qos_class}}; },
+                                          .requests = [&] { return requests.fetch_add(1); }});
+  throttle.spent(Price::read(1 << 30));
   std::thread worker([&] {
-    while (!pace.stopped()) pace.spent(Price::read(1 << 30));
-    pace.rest_until(pace.now() + 1000 * kSecond);
+    while (!throttle.stopped()) throttle.spent(Price::read(1 << 30));
+    throttle.rest_until(throttle.now() + 1000 * kSecond);
   });
   while (scheduler.parked() == 0) std::this_thread::yield();
-  pace.stop();
+  throttle.stop();
   worker.join();
   EXPECT_EQ(scheduler.parked(), 0u);
 }

@@ -1,5 +1,5 @@
-// Holds a request back until the flows on its path admit it. Its connection has a thread of its own in any case: that
-// thread waits, and while it does, the client's bytes wait in the socket.
+// Holds a request back until the QoS classes on its path admit it. Its connection has a thread of its own in any case:
+// that thread waits, and while it does, the client's bytes wait in the socket.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/api/context.h"
-#include "core/api/flow_table.h"
+#include "core/api/qos_table.h"
 #include "core/api/registry.h"
 #include "frontends/s3/error.h"
 #include "qos/scheduler.h"
@@ -26,25 +26,25 @@ struct Services;
 // Once, when the server stops: whoever waits is refused, and nobody waits any more.
 void close_gates(Services& services);
 
-// Of one request, used by its thread alone. The flows are those of now: what an administrator changes holds for the
-// next piece.
-class FlowGate {
+// Of one request, used by its thread alone. The QoS classes are those of now: what an administrator changes holds for
+// the next piece.
+class QosGate {
  public:
   // `connection` null: nobody watches over its deadlines.
-  FlowGate(Services& services, http::Connection* connection) : services_(services), connection_(connection) {}
-  ~FlowGate();
-  FlowGate(const FlowGate&) = delete;
+  QosGate(Services& services, http::Connection* connection) : services_(services), connection_(connection) {}
+  ~QosGate();
+  QosGate(const QosGate&) = delete;
 
-  // Finds the flows that the request pays; the call's user and bucket are known.
+  // Finds the QoS classes that the request pays; the call's user and bucket are known.
   void enter(const Call& call);
-  // Whether some flow has a ceiling for that.
+  // Whether some QoS class has a limit for that.
   bool holds_back(qos::Resource resource) const;
 
   // Blocks until the price is paid. kSlowDown: the queue is full, or there are too many that wait like this one,
   // nothing was free for kPatience, or the server stops.
   Outcome<void> begin(const qos::Price& price);
   // The same for the next bytes of a body that is under way, in either direction: how many of them may pass (not none).
-  // Large pieces are cut, so that many get some of a low ceiling in turns; when nothing was free for kPatience, a
+  // Large pieces are cut, so that many get some of a low limit in turns; when nothing was free for kPatience, a
   // little passes, as a client must not give the transfer up. kSlowDown: the queue is full, or the server stops.
   Outcome<std::uint64_t> go_on(qos::Resource resource, std::uint64_t bytes);
 
@@ -59,17 +59,17 @@ class FlowGate {
 
   Services& services_;
   http::Connection* connection_;
-  std::shared_ptr<const core::RegistrySnapshot> registry_;  // keeps the flows of path_; null: before enter()
+  std::shared_ptr<const core::RegistrySnapshot> registry_;  // keeps the QoS classes of path_; null: before enter()
   core::OpContext ctx_{};
-  core::FlowCaller caller_{};
+  core::QosCaller caller_{};
   core::FileId root_ = core::kNoFile;  // of the bucket; kNoFile: there is none
   std::string key_{};
   std::vector<core::FileId> directories_{};
-  std::vector<qos::Flow*> path_{};
+  std::vector<qos::QosClass*> path_{};
 
   // Where this request counts among the slow ones.
-  std::vector<std::shared_ptr<qos::Flow>> slow_flows_{};
-  std::vector<qos::Flow*> slow_path_{};
+  std::vector<std::shared_ptr<qos::QosClass>> slow_qos_classes_{};
+  std::vector<qos::QosClass*> slow_path_{};
   qos::Kind slow_kind_{};
 };
 

@@ -1,4 +1,4 @@
-// A flow: somebody or something whose use of the volume is limited, shared out and counted.
+// A QoS class: somebody or something whose use of the volume is limited, shared out and counted.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@ namespace stoa::qos {
 
 class Scheduler;
 
-// What went through a flow since it was made.
-struct FlowUse {
+// What went through a QoS class since it was made.
+struct QosUse {
   ByResource<std::uint64_t> admitted{};
   std::uint64_t parked = 0;   // requests that had to wait
   std::uint64_t refused = 0;  // requests that were answered busy
@@ -23,14 +23,14 @@ struct FlowUse {
 };
 
 // Made by and for one scheduler, which alone changes its limits. Shared: requests that wait hold on to it.
-class Flow : public std::enable_shared_from_this<Flow> {
+class QosClass : public std::enable_shared_from_this<QosClass> {
  public:
-  Flow() = default;
-  Flow(const Flow&) = delete;
+  QosClass() = default;
+  QosClass(const QosClass&) = delete;
 
   // Thread-safe, does not block.
-  FlowUse use() const;
-  // How long `price` keeps its ceilings busy, in nanoseconds; 0: it has none for it. As use().
+  QosUse use() const;
+  // How long `price` keeps its limits busy, in nanoseconds; 0: it has none for it. As use().
   std::int64_t cost(const Price& price) const;
   // Begins to fetch what a request of that kind pays from, for whoever has something else to do meanwhile.
   void prefetch(Kind kind) const { __builtin_prefetch(&meter(kind), 1); }
@@ -38,14 +38,15 @@ class Flow : public std::enable_shared_from_this<Flow> {
  private:
   friend class Scheduler;
 
-  // What a request looks at and changes: one cache line for each kind, as with many flows hardly one is in the cache.
+  // What a request looks at and changes: one cache line for each kind, as with many QoS classes hardly one is in the
+  // cache.
   struct alignas(64) Meter {
     struct Part {
-      Bucket ceiling;
+      Bucket limit;
       std::atomic<std::uint64_t> admitted{0};
     };
     std::atomic<std::int64_t> burst{0};
-    // Requests of that kind wait because of this flow: others must not overtake them.
+    // Requests of that kind wait because of this QoS class: others must not overtake them.
     std::atomic<bool> contended{false};
     std::array<Part, 2> parts{};  // the kind's resources
   };
@@ -54,7 +55,7 @@ class Flow : public std::enable_shared_from_this<Flow> {
   // --- any thread
   bool contended(Kind kind) const { return meter(kind).contended.load(std::memory_order_relaxed); }
   void set_contended(Kind kind, bool yes) { meter(kind).contended.store(yes, std::memory_order_relaxed); }
-  // Pays all ceilings, or none and says why not: the time of the next attempt.
+  // Pays all limits, or none and says why not: the time of the next attempt.
   bool take(const Price& price, std::int64_t now, std::int64_t* next);
   // Pays what could not wait. Debts from that stay small, else those that come too late would keep others out for ever.
   void pay_late(const Price& price, std::int64_t now);

@@ -1,4 +1,4 @@
-// Flows in the words of the admin interface.
+// QoS classes in the words of the admin interface.
 #pragma once
 
 #include <array>
@@ -17,10 +17,10 @@ inline constexpr std::array<std::string_view, qos::kResources> kResourceNames{"r
 
 // The parameter `target`: "/path", "directory:ID" (of one that is gone), "user:NAME", "group:NAME", "client:NETWORK",
 // "protocol:NAME", "export:NAME", "background". kInvalid, kNotFound, kNotDirectory, with a sentence.
-Result<core::FlowTarget> query_target(Service& service, const Request& request);
+Result<core::QosTarget> query_target(Service& service, const Request& request);
 
 // Target, limits, and what went through. `rule` is one of this snapshot, or the default of background work.
-Json flow_view(Service& service, const Request& request, const core::RegistrySnapshot& registry,
-               const core::FlowRule& rule);
+Json qos_view(Service& service, const Request& request, const core::RegistrySnapshot& registry,
+              const core::QosRule& rule);
 
 }  // namespace stoa::admin
