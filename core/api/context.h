@@ -51,7 +51,7 @@ struct OpContext {
 
   Durability durability = Durability::kDurable;
   // When set, a mutating call (and commit()) returns as soon as its change is applied and visible, and adds here what
-  // to hand to Namespace::sync() before the reply may leave. A server that has many requests at hand settles all of
+  // to hand to Namespace::sync() before the reply may leave. A server that has many requests at hand syncs all of
   // them with one sync. Ignored with kApplied.
   PendingDurability* pending = nullptr;
 

@@ -61,7 +61,7 @@ class Journal {
   void call() { committer_.journal_tail().call(); }
 
  private:
-  KvStore& kv_;  // as it is, not settled: what is durable is in it
+  KvStore& kv_;  // without the queue of the committer: only what is written is read
   Committer& committer_;
   const TimeSource& time_;
 };

@@ -2,7 +2,7 @@
 // all else of the operation is decided, right before it changes anything: MetaTxn::commit() for all that a transaction
 // changes, the data path before it writes bytes in place. Asking under the locks closes the gap between the question
 // and the change: a lease that is granted later is granted on what the change has made (StateTable::grant_lease waits
-// for the file to settle).
+// for the file to quiesce).
 //
 // Nothing here blocks or calls anybody. Who must give a lease back is told by send_recalls(), once all locks are gone.
 // Without leases and opens each question costs one relaxed read; the node's lock orders it (see quiesced() in

@@ -153,7 +153,7 @@ std::optional<GrantedLease> VolumeState::grant_lease(FileId id, const LeaseOwner
     granted.id = LeaseId{new_id(shard, id)};
     add_lease(shard, id, {.id = granted.id, .owner = owner, .bits = granted.bits, .kind = wanted.kind});
   }
-  // A change that asked the gate before the lease was there may be under way. Once the file is settled it is done, and
+  // A change that asked the gate before the lease was there may be under way. Once the file is quiesced it is done, and
   // whatever comes later meets the lease; what came in between has taken it away again.
   const bool quiesced = files_.quiesced(id);
   const std::lock_guard lock(shard.mutex);

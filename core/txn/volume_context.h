@@ -118,7 +118,7 @@ Status require_directory(const Node& node);
 Status sync_or_defer(VolumeContext& volume, const OpContext& ctx, CommitTicket ticket);
 
 // One mutation: `body(CommitTicket&) -> Result<Reply>` under the tree lock, shared or (a directory changes parents)
-// alone. Leases are broken by its MetaTxn (core/state/lease_gate.h). The caller settles what it committed, if anything,
+// alone. Leases are broken by its MetaTxn (core/state/lease_gate.h). The caller syncs what it committed, if anything,
 // with no lock held.
 template <class Body>
 auto apply_mutation(VolumeContext& volume, const OpContext& ctx, CommitTicket& ticket, Body body, bool alone = false)
@@ -137,7 +137,7 @@ auto apply_mutation(VolumeContext& volume, const OpContext& ctx, CommitTicket& t
   return body(ticket);
 }
 
-// The same, and settles when every lock is gone again.
+// The same, and syncs when every lock is gone again.
 template <class Body>
 auto run_mutation(VolumeContext& volume, const OpContext& ctx, Body body, bool alone = false)
     -> decltype(body(std::declval<CommitTicket&>())) {

@@ -27,14 +27,14 @@ class CommittedUsage {
 
   // What a start has taken from the log that it found, before any group.
   void begin_with(LaggingUsage found);
-  // Whether there is anything to settle.
+  // Whether there is anything to write.
   bool lags() const { return !lagging_.accounts.empty() || lagging_.first_record != lagging_.next_record; }
 
   void begin_group();
   // What one transaction charges, and then changes of accounts. In commit order.
   void apply(const std::vector<Charge>& charges, const std::vector<AccountChange>& changes);
   void apply(const CountStep& step);
-  // The group settles.
+  // The group is a checkpoint.
   void checkpoint() { checkpoints_ = true; }
   // What the group's usage is in the store.
   void put_group(WriteBatch& batch);
@@ -46,7 +46,7 @@ class CommittedUsage {
   void put_log(WriteBatch& batch);
   void put_records(WriteBatch& batch);
 
-  // Beyond any of these a group settles. So many records are read by a start after a crash.
+  // Beyond any of these a group is a checkpoint. So many records are read by a start after a crash.
   static constexpr std::uint64_t kLogRecordsMax = 256;
   static constexpr std::size_t kLaggingMax = 1u << 14, kLaggingOwnersMax = 1u << 16;
   const Clock clock_;

@@ -8,7 +8,7 @@ namespace stoa::core {
 namespace {
 
 // To the account and all above it, on both sides, as a charge does. No soft limit is passed by it: a group in which one
-// is, settles.
+// is, makes a checkpoint.
 void charge(const ChargeTarget& target, const Usage& delta, LaggingUsage& lagging) {
   for_each_charged(target, [&](const AccountRef& account, UsageClass of) {
     if (account->ended) return;
