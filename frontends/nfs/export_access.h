@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "base/deadline.h"
 #include "core/api/context.h"
 #include "core/api/file_handle.h"
 #include "core/api/namespace.h"
@@ -11,6 +12,10 @@
 #include "frontends/nfs/rpc/program.h"
 
 namespace stoa::nfs {
+
+// When a call is to be answered at the latest: every wait on its behalf ends by then, but that of a change that is made
+// for its durability.
+Deadline deadline_of(const rpc::Call& call);
 
 // Of one worker thread: the context that its calls reuse, and the snapshot of the registry of the present batch.
 class ExportAccess final {

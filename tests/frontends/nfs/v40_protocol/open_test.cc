@@ -274,6 +274,20 @@ TEST_F(Open40Test, IdleOwnersAreForgottenInTheirOrder) {
   EXPECT_TRUE(a->open(root, "f", 4, {.owner = "owner 0"}).must_confirm());
 }
 
+TEST(OwnerTurns, AreWaitedForUntilTheDeadline) {
+  nfs4::Turns turns;
+  const Deadline passed{Deadline::Clock::now()};
+  EXPECT_TRUE(turns.take(passed)) << "it is free";
+  EXPECT_FALSE(turns.take(passed));
+  std::thread other([&] {
+    EXPECT_TRUE(turns.take({}));
+    turns.end();
+  });
+  turns.end();
+  other.join();
+  EXPECT_TRUE(turns.take(passed));
+}
+
 TEST_F(Open40Test, ALongReadBehindAnOpenIsWhole) {
   const auto file = a->open_confirmed(root, "f", 1);
   const std::string text(200'000, 'x');
