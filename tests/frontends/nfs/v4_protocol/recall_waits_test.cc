@@ -123,7 +123,7 @@ TEST_F(RecallWaitsTest, AHolderThatNeverAnswersIsWaitedForNoLonger) {
   EXPECT_EQ(nfs->read_call(file, 0, 100).status, NfsStatus::kJukebox);
   EXPECT_EQ(nfs->write(file, 0, std::string(100'000, 'x')), NfsStatus::kJukebox);
   EXPECT_EQ(b->call(remove4("f")).status, Nfs4Status::kDelay);
-  EXPECT_EQ(waits(), 4u);
+  wait_for_waits(4);
   give_back();
   EXPECT_EQ(nfs->read(file), "content");
   EXPECT_TRUE(b->call(remove4("f")).ok());
@@ -235,14 +235,13 @@ TEST_F(RecallWaitsTest, TheSlotOfACompoundWhoseConnectionIsClosedIsAsBefore) {
 }
 
 TEST_F(RecallWaitsTest, ACompoundThatHasChangedSomethingDoesNotWait) {
-  const Handle file = leased("f");
+  leased("f");
   const Handle other = nfs->create(root, "other", {.mode = 0600});
   const Bytes other4 = b->handle_of({"test", "other"});
   const Ops changes = Ops().putfh(other4).op(kOpSetattr).stateid(WireStateid{}).u32(2).u32(0).u32(2).u32(4).u32(0640);
   EXPECT_EQ(b->call(Ops().more(changes).more(remove4("f"))).status, Nfs4Status::kDelay);
   EXPECT_EQ(waits(), 0u);
   EXPECT_EQ(nfs->attributes(other).mode, 0640u);
-  EXPECT_EQ(nfs->attributes(file).size, 7u);
   // What only looks and moves may come before.
   const Ops looks = Ops().putrootfh().lookup("test").op(9).u32(1).u32(2).getfh().op(kOpRemove).string("f");
   ASSERT_TRUE(b->post(sequenced(b->sequence++, looks)));

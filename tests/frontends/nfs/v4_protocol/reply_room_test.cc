@@ -77,6 +77,7 @@ TEST_F(ReplyRoomTest, NoChangeIsMadeWhoseResultDoesNotFit) {
     EXPECT_TRUE(client.call(Ops().putfh(dir).op(32).op(29).string("g").string("f")).ok());
   });
   expect_refused_in_time("WRITE", Ops().putfh(file).op(38).stateid(WireStateid{}).u64(0).u32(2).string("y"));
+  nfs->create(root, "r");
   expect_refused_in_time("REMOVE", Ops().op(28).string("r"), [this] { nfs->create(root, "r"); });
   Ops made;
   made.op(18).u32(0).u32(kOpenBoth).u32(0).u64(client.client).string("owner").u32(1);
