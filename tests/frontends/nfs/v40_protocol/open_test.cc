@@ -1,6 +1,7 @@
 // Open-owners, their numbers and stateids: RFC 7530 9.1.4, 9.1.7 to 9.1.11, 16.16, 16.18, 16.19, 16.2.
 #include <thread>
 
+#include "frontends/nfs/v4/state_owner.h"
 #include "tests/frontends/nfs/protocol_fixture.h"
 #include "tests/frontends/nfs/v40_protocol/caller_40.h"
 

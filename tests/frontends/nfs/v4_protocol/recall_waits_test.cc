@@ -297,8 +297,7 @@ TEST_F(RecallWaitsTest, WhatWaitsHasPaid) {
   ASSERT_TRUE(nfs->wire.send_record(
       encode(nfs->spec(kWrite), Xdr().opaque(file).u64(0).u32(1000).u32(2).string(std::string(1000, 'x')))));
   // The handle is not the first of the COMPOUND: what it writes is not foreseen.
-  const Bytes file4 = b->handle_of({"test", "f"});
-  Ops ops = Ops().putfh(root4).putfh(file4).op(38).stateid(WireStateid{}).u64(0).u32(2).string(std::string(500, 'y'));
+  Ops ops = Ops().putfh(root4).putfh(file).op(38).stateid(WireStateid{}).u64(0).u32(2).string(std::string(500, 'y'));
   ASSERT_TRUE(b->post(sequenced(b->sequence++, ops)));
   wait_for_waits(2);
   give_back();
