@@ -13,8 +13,7 @@
 
 namespace stoa::nfs {
 
-// When a call is to be answered at the latest: every wait on its behalf ends by then, but that of a change that is made
-// for its durability.
+// The end of every wait on behalf of a call. Left out is the wait of a change that is made for its durability.
 Deadline deadline_of(const rpc::Call& call);
 
 // Of one worker thread: the context that its calls reuse, and the snapshot of the registry of the present batch.

@@ -340,7 +340,7 @@ template <class P>
 bool Batch<P>::wait_for_recall(Connection<P>& connection, Item& item) {
   Held<P>& held = item.held;
   if (held.recalls.times++ == 0) held.recalls.since = now_;
-  // What was decoded goes on to lie in the receive buffer, if it did, until the request is done with here.
+  // The decoded request may go on pointing into the receive buffer: it is done with before that is used again.
   held.record.own();
   held.tag = std::move(item.request.tag);
   const std::uint64_t bytes = held.record.memory ? held.record.memory.size() : held.record.bytes.size();

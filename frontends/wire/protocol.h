@@ -84,7 +84,7 @@ struct Payload {
 // What became of a request that waited for its QoS classes.
 enum class Admission : std::uint8_t { kNotParked, kGranted, kRefused };
 
-// What a request has waited for leases so far.
+// The waits of a request for leases so far.
 struct RecallWaits {
   Clock::time_point since{};  // the first time
   std::uint32_t times = 0;

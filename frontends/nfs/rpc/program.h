@@ -47,8 +47,8 @@ class BackChannel {
   virtual std::weak_ptr<BackChannel> keep() = 0;
 };
 
-// What a program keeps of a call that waits for the recall of a lease, to be run again. Destroyed without that, it is
-// as if the call had not come.
+// The state that a program keeps of a call that waits for the recall of a lease, to be run again. Destroyed without
+// that, it is as if the call had not come.
 class KeptCall {
  public:
   virtual ~KeptCall() = default;

@@ -15,7 +15,7 @@ namespace stoa::rpc {
 
 class CallHandler;
 
-// What must not be done twice for a call that waits for a recall.
+// The parts of a call that must not be done twice when it waits for a recall and is run again.
 class WaitingCall {
  public:
   explicit WaitingCall(DuplicateCache& duplicates) : duplicates_(duplicates) {}

@@ -113,7 +113,7 @@ class Loop {
     }
     if (c_.wrong_security && !takes_wrong_security(entry.number)) return Nfs4Status::kWrongSec;
     if (entry.place == Place::kFirst) return sequence_.begin(waited_ != nullptr ? &waited_->slot : nullptr);
-    // What is changed is not told when the reply has no room for it, so nothing is changed.
+    // The client would not learn of a change whose result has no room in the reply, so none is made.
     const std::size_t room = change_result_bytes(entry.number);
     if (room > 0) {
       if (const auto status = check_size(room); status != Nfs4Status::kOk) return status;
@@ -142,7 +142,7 @@ class Loop {
       drop_result(status_at);
     }
     put_status(c_.out, status_at, status);
-    // What was counted before the COMPOUND waited is not counted again.
+    // Operations before the one that waited were counted then.
     const bool counted = waited_ != nullptr && done_ < waited_->counted;
     if (entry != nullptr && c_.env.metrics != nullptr && !counted) {
       c_.env.metrics->count(entry->number, status != Nfs4Status::kOk);

@@ -36,7 +36,7 @@ struct OpenArguments {
   // An open that the client has made by itself under its delegation (10.4.1).
   bool under_delegation() const { return claim == OpenClaim::kDelegateCur || claim == OpenClaim::kDelegCurFh; }
   bool reclaims() const { return claim == OpenClaim::kPrevious; }
-  // What of a file that is there already is taken as it is, but for a size of zero (18.16.3).
+  // A file that is there already is taken as it is, but for a size of zero (18.16.3).
   core::OpenDisposition disposition() const;
 };
 

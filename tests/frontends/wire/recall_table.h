@@ -41,7 +41,7 @@ class RecallTable final : public FakeStateTable {
     }
     for (const auto& [number, call] : clear) call();
   }
-  // What would be called, as when the answer comes just while the wait is given up.
+  // The oldest callback: the answer may come just while the wait is given up.
   std::function<void()> taken() const {
     const std::lock_guard lock(mutex_);
     return waiting_.begin()->second;

@@ -242,7 +242,7 @@ TEST_F(RecallWaitsTest, ACompoundThatHasChangedSomethingDoesNotWait) {
   EXPECT_EQ(b->call(Ops().more(changes).more(remove4("f"))).status, Nfs4Status::kDelay);
   EXPECT_EQ(waits(), 0u);
   EXPECT_EQ(nfs->attributes(other).mode, 0640u);
-  // What only looks and moves may come before.
+  // Operations that only look and move may come before.
   const Ops looks = Ops().putrootfh().lookup("test").op(9).u32(1).u32(2).getfh().op(kOpRemove).string("f");
   ASSERT_TRUE(b->post(sequenced(b->sequence++, looks)));
   wait_for_waits(1);
