@@ -18,6 +18,10 @@ std::string_view next_component(std::string_view& path) {
 
 const IdentityRules ExportAccess::kNoKerberos{};
 
+Deadline deadline_of(const rpc::Call& call) {
+  return Deadline(call.now + kCallTime);
+}
+
 Status ExportAccess::enter(const rpc::Call& call, core::ExportId id) {
   const core::Export* found = snapshot_->find_export(id);
   if (found == nullptr || !found->nfs) return fail(Errc::kStale);
@@ -43,7 +47,7 @@ Status ExportAccess::enter(const rpc::Call& call, const core::Export& found) {
   if (context_.client != call.peer.text) context_.client = call.peer.text;
   context_.root = found.root;
   context_.read_only = found.read_only || rule->read_only;
-  context_.deadline = Deadline(call.now + kCallTime);
+  context_.deadline = deadline_of(call);
   context_.durability = core::Durability::kDurable;
   context_.pending = call.pending;
   context_.holder = core::kNoHolder;

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "base/deadline.h"
 #include "core/api/context.h"
 #include "core/api/file_handle.h"
 #include "core/api/namespace.h"
@@ -11,6 +12,9 @@
 #include "frontends/nfs/rpc/program.h"
 
 namespace stoa::nfs {
+
+// The end of every wait on behalf of a call. Left out is the wait of a change that is made for its durability.
+Deadline deadline_of(const rpc::Call& call);
 
 // Of one worker thread: the context that its calls reuse, and the snapshot of the registry of the present batch.
 class ExportAccess final {

@@ -98,6 +98,7 @@ Result<std::unique_ptr<NfsServer>> NfsServer::start(const NfsServerOptions& opti
       .sync = [&ns](const core::PendingDurability& pending) { return ns.sync({}, pending); },
       .payload_offset = write_payload_offset,
       .scheduler = options.scheduler,
+      .state = &state,
       .gss = parts->kerberos.get(),
       .report_refused =
           [&ns](const rpc::Peer& peer, std::string_view request, std::string_view reason) {

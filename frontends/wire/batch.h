@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -46,6 +47,11 @@ class Batch {
   // a session wait, its lease, which they renew after 60 s of 90, is not renewed meanwhile.
   static constexpr std::chrono::nanoseconds kParkedMax = std::chrono::seconds(20);
 
+  // A bound where others take leases again and again as soon as they were recalled.
+  static constexpr std::uint32_t kRecallWaitsMax = 16;
+  // A waiting request takes more than its record.
+  static constexpr std::uint64_t kWaitingBytes = 1024;
+
   struct Item {
     Held<P> held{};
     typename P::Request request{};
@@ -62,6 +68,11 @@ class Batch {
   // A heavy request that this worker runs itself, last; null: there is none.
   Item* choose_alone(Connection<P>& connection);
   void run_in_place(Connection<P>& connection, std::size_t index);
+  // Runs a request until it is answered or waits for a recall; gives what `run` gave.
+  template <class Run>
+  auto run_or_wait(Connection<P>& connection, Item& item, Run run);
+  // False: it does not wait, and is to be run again.
+  bool wait_for_recall(Connection<P>& connection, Item& item);
   void run_alone(Connection<P>& connection, Item& item);
   void sync();
   void hand_over(const ConnectionRef& connection, Item& item);
@@ -294,15 +305,77 @@ void Batch<P>::run_in_place(Connection<P>& c, std::size_t index) {
   ReplyBuffer& out = waits ? deferred_.buffer() : ready_;
   const std::size_t ready_at = ready_.size();
   const auto mark = deferred_.begin();
-  const Ran ran =
-      handler_.run(c, item.held.record, item.request, now_, waits ? &deferred_.pending_list() : nullptr, out, ready_);
-  if (ran == Ran::kAnswered) return;
+  const Ran ran = run_or_wait(c, item, [&] {
+    core::PendingDurability* const pending = waits ? &deferred_.pending_list() : nullptr;
+    return handler_.run(c, item.held.record, item.request, now_, pending, out, ready_);
+  });
+  if (ran == Ran::kAnswered || ran == Ran::kWaits) return;
   now_ = Clock::now();
   const auto took = now_ - began;
   c.slow.note(cost_class, took);
   if (waits) return deferred_.add(index, mark, ran == Ran::kFailed, began);
   handler_.finish(item.request, ready_, ready_at);
   handler_.took(item.request, took);
+}
+
+template <class P>
+template <class Run>
+auto Batch<P>::run_or_wait(Connection<P>& connection, Item& item, Run run) {
+  const auto has_to_wait = [](const auto& ran) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(ran)>, Ran>) {
+      return ran == Ran::kWaits;
+    } else {
+      return ran.waits;
+    }
+  };
+  for (;;) {
+    const RecallWaits& waited = item.held.recalls;
+    item.request.may_wait = engine_.waiting.takes_any() && !waited.over && waited.times < kRecallWaitsMax;
+    auto ran = run();
+    if (!has_to_wait(ran) || wait_for_recall(connection, item)) return ran;
+  }
+}
+
+template <class P>
+bool Batch<P>::wait_for_recall(Connection<P>& connection, Item& item) {
+  Held<P>& held = item.held;
+  if (held.recalls.times++ == 0) held.recalls.since = now_;
+  // The decoded request may go on pointing into the receive buffer: it is done with before that is used again.
+  held.record.own();
+  held.tag = std::move(item.request.tag);
+  const std::uint64_t bytes = held.record.memory ? held.record.memory.size() : held.record.bytes.size();
+  // It counts among the requests in flight of its connection, which so stays open, and not among those of all.
+  connection.in_flight.begin();
+  const Clock::time_point until = held.recalls.since + engine_.options.limits.recall_patience;
+  const auto task =
+      std::make_shared<Task<P>>(Task<P>{.connection = connection.shared_from_this(), .held = std::move(held)});
+  WaitingRequests::Request request{.owner = &connection,
+                                   .bytes = bytes + kWaitingBytes,
+                                   .until = until,
+                                   .resume = [&engine = engine_, task](bool over) {
+                                     // It has paid.
+                                     task->held.admission = Admission::kGranted;
+                                     task->held.recalls.over = over;
+                                     engine.in_flight.fetch_add(1);
+                                     engine.tasks.push(std::move(*task));
+                                   }};
+  const auto outcome = engine_.waiting.park(item.request.waits_for, request);
+  if (outcome == WaitingRequests::Outcome::kWaits) {
+    engine_.metrics.recall_waits.add();
+    engine_.watch_waiting();
+    // The connection may have ended too early to find the request.
+    if (connection.closed.load()) {
+      engine_.waiting.cancel(&connection);
+    } else if (connection.end_of_input.load()) {
+      engine_.waiting.finish(&connection);
+    }
+    return true;
+  }
+  connection.in_flight.end();
+  held = std::move(task->held);
+  item.request.tag = std::move(held.tag);
+  held.recalls.over = outcome == WaitingRequests::Outcome::kFull;
+  return false;
 }
 
 template <class P>
@@ -315,8 +388,9 @@ template <class P>
 void Batch<P>::run_alone(Connection<P>& c, Item& item) {
   ready_.clear(kKeepReplies);
   const Clock::time_point began = now_;
-  Payload payload = handler_.run_alone(c, item.held.record, item.request, now_, ready_);
-  if (payload.send) {
+  Payload payload =
+      run_or_wait(c, item, [&] { return handler_.run_alone(c, item.held.record, item.request, now_, ready_); });
+  if (payload.send && !payload.waits) {
     now_ = Clock::now();
     handler_.took(item.request, now_ - began);
     const bool sent = payload.slices.empty() ? c.send(ready_.bytes())

@@ -23,6 +23,7 @@
 #include "frontends/wire/limits.h"
 #include "frontends/wire/peer.h"
 #include "frontends/wire/server_metrics.h"
+#include "frontends/wire/waiting_requests.h"
 #include "qos/scheduler.h"
 
 namespace stoa::wire {
@@ -35,13 +36,14 @@ class ConnectionTable {
 
   // All that is given here must outlive it.
   ConnectionTable(const ServerLimits& limits, const P& protocol, int epoll, RecordPool& pool, AllOutput& output,
-                  ServerMetrics& metrics)
+                  ServerMetrics& metrics, WaitingRequests& waiting)
       : limits_(limits),
         protocol_(protocol),
         epoll_(epoll),
         pool_(pool),
         output_(output),
         metrics_(metrics),
+        waiting_(waiting),
         slots_(std::min(limits.connections_max, 1u << kIndexBits)) {
     for (std::size_t i = slots_.size(); i > 0; --i) free_slots_.push_back(static_cast<std::uint32_t>(i - 1));
   }
@@ -109,6 +111,7 @@ class ConnectionTable {
   RecordPool& pool_;
   AllOutput& output_;
   ServerMetrics& metrics_;
+  WaitingRequests& waiting_;
   AddressBudgets budgets_;
   std::atomic<std::uint32_t> alive_{0};  // connections that are referred to
   std::vector<Slot> slots_;
@@ -225,6 +228,7 @@ void ConnectionTable<P>::close(Connection<P>& connection) {
   if (connection.closed.exchange(true)) return;
   connection.session.closed();
   if (qos::Scheduler* const scheduler = protocol_.scheduler()) scheduler->cancel(&connection);
+  waiting_.cancel(&connection);
   epoll_ctl(epoll_, EPOLL_CTL_DEL, connection.fd, nullptr);
   shutdown(connection.fd, SHUT_RDWR);
   connection.budget->connections.fetch_sub(1);

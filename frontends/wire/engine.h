@@ -24,6 +24,7 @@
 #include "frontends/wire/record_pool.h"
 #include "frontends/wire/server_metrics.h"
 #include "frontends/wire/task_queue.h"
+#include "frontends/wire/waiting_requests.h"
 
 namespace stoa::wire {
 
@@ -47,7 +48,8 @@ class Engine {
         wake_fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE)),
         tasks(wake_fd, options.workers - kReservedWorkers),
         listening(epoll, options.name),
-        connections(options.limits, protocol, epoll, pool, output, metrics) {}
+        waiting(protocol.state(), options.limits, metrics.recall_waits_refused),
+        connections(options.limits, protocol, epoll, pool, output, metrics, waiting) {}
   ~Engine() {
     ::close(wake_fd);
     ::close(epoll);
@@ -76,6 +78,13 @@ class Engine {
     }
     house_wake_.notify_one();
   }
+  // The next time-out of a waiting request may have come nearer.
+  void watch_waiting() {
+    {
+      const std::lock_guard lock(house_mutex_);
+    }
+    house_wake_.notify_one();
+  }
 
   // The life of the housekeeper: time-outs, and what waits for memory or descriptors.
   void keep_house();
@@ -100,6 +109,7 @@ class Engine {
   const int wake_fd;
   TaskQueue<Task<P>> tasks;
   Listening listening;
+  WaitingRequests waiting;
   ConnectionTable<P> connections;
 
   std::atomic<bool> stopping{false};
@@ -137,18 +147,19 @@ void Engine<P>::keep_house() {
   auto next_sweep = Clock::now() + kSweepEvery;
   int sweeps = 0;
   while (!stopping.load()) {
-    const bool waiting = waits();
+    const bool retries = waits();
     {
       std::unique_lock lock(house_mutex_);
       if (stopping.load()) return;
-      if (waiting) {
+      if (retries) {
         house_wake_.wait_for(lock, kRetryEvery);
       } else {
-        house_wake_.wait_until(lock, next_sweep);
+        house_wake_.wait_until(lock, std::min(next_sweep, waiting.next_expiry()));
       }
     }
     wake_memory_waiters();
     listening.resume();
+    waiting.expire(Clock::now());
     if (Clock::now() < next_sweep) continue;
     next_sweep = Clock::now() + kSweepEvery;
     connections.sweep();
@@ -176,6 +187,8 @@ void Engine<P>::show_gauges() {
   metrics.output_bytes.set(static_cast<std::int64_t>(output.bytes.load()));
   metrics.record_bytes.set(static_cast<std::int64_t>(pool.bytes_in_use()));
   metrics.half_sent_bytes.set(static_cast<std::int64_t>(pool.bytes_half_sent()));
+  metrics.waiting.set(static_cast<std::int64_t>(waiting.count()));
+  metrics.waiting_bytes.set(static_cast<std::int64_t>(waiting.bytes()));
 }
 
 template <class P>
@@ -187,6 +200,7 @@ void Engine<P>::close_all() {
   }
   // A request that was just granted may still become a task.
   if (qos::Scheduler* const scheduler = protocol.scheduler()) scheduler->quiesce();
+  waiting.close();
   tasks.clear();
   connections.wait_until_gone();
 }

@@ -25,6 +25,14 @@ struct ServerLimits {
   std::uint64_t half_sent_memory_per_address_max = std::uint64_t{32} << 20;
   std::uint32_t in_flight_per_connection_max = 64;  // requests handed to followers; beyond it reading waits
   std::uint32_t in_flight_max = 2048;               // of all connections; beyond it each has one
+  // Requests that wait for the recall of a lease, and their memory; beyond it a request is answered at once. Those of
+  // one connection are fewer than what it may have in flight, so that it is read on: it may bring the answer to a
+  // recall.
+  std::uint32_t waiting_max = 1024;
+  std::uint32_t waiting_per_connection_max = 32;
+  std::uint64_t waiting_bytes_max = std::uint64_t{64} << 20;
+  std::uint64_t waiting_bytes_per_connection_max = std::uint64_t{8} << 20;
+  std::chrono::milliseconds recall_patience{10'000};  // so long such a request waits, all its recalls together
   std::uint64_t output_per_connection_max = std::uint64_t{8} << 20;  // unsent replies; beyond it reading waits
   std::uint64_t output_max = std::uint64_t{128} << 20;
   std::chrono::seconds record_timeout{60};     // from the first to the last byte of a record

@@ -8,6 +8,7 @@
 //     class Handler;            // what one worker does with requests
 //     Framer framer() const;
 //     qos::Scheduler* scheduler() const;                        // where requests pay; null: none is held back
+//     core::StateTable* state() const;                          // whose recalls requests wait for; null: none does
 //     Status sync(const core::PendingDurability&) const;      // as core::Namespace::sync()
 //   };
 //   P::Session
@@ -15,10 +16,13 @@
 //     bool worth_keeping() const;     // others give way before this connection does
 //     void closed();                  // the connection is out of use; by any thread, once
 //   P::Request
-//     Tag tag;                        // set before Handler::decode() for a request that has one already
+//     Tag tag;                        // set before Handler::decode() for a request that has one already. Of a request
+//                                     // that waits and is dropped, it is destroyed
 //     CostClass cost_class;
 //     bool exclusive;                 // of such, one runs at a time, and always in a worker of its own
 //     bool free;                      // pays nothing
+//     bool may_wait;                  // set before it is run: it need not be answered when it meets a recall
+//     core::FileId waits_for;         // set by it then: the file whose lease is recalled
 //   P::Handler
 //     Handler(P&);
 //     void refresh();                                           // before the requests of one receive are run
@@ -66,17 +70,26 @@ enum class Ran : std::uint8_t {
   kReplied,   // appended one whole reply to `out`
   kFailed,    // the same, and it says so: true whether or not anything is durable
   kAnswered,  // appended nothing to `out`
+  kWaits,     // likewise, and changed nothing: to be run again when what Request::waits_for says has come
 };
 
 // What leaves behind the reply of Handler::run_alone().
 struct Payload {
-  bool send = true;  // false: there is no reply at all
+  bool send = true;    // false: there is no reply at all
+  bool waits = false;  // as Ran::kWaits
   std::vector<core::DataSlice> slices{};
   std::span<const std::byte> tail{};
 };
 
 // What became of a request that waited for its QoS classes.
 enum class Admission : std::uint8_t { kNotParked, kGranted, kRefused };
+
+// The waits of a request for leases so far.
+struct RecallWaits {
+  Clock::time_point since{};  // the first time
+  std::uint32_t times = 0;
+  bool over = false;  // it waits no more
+};
 
 // A request that waits, or is on its way to another worker.
 template <class P>
@@ -85,6 +98,7 @@ struct Held {
   typename P::Tag tag{};
   bool exclusive = false;
   Admission admission = Admission::kNotParked;
+  RecallWaits recalls{};
 };
 
 template <class P>

@@ -45,6 +45,7 @@ class Server {
   bool drain(std::chrono::milliseconds patience) {
     engine_.draining.store(true);
     engine_.listening.stop();
+    engine_.waiting.finish_all();
     const auto deadline = Clock::now() + patience;
     while (engine_.busy.load() > 0 || engine_.in_flight.load() > 0 || !engine_.tasks.empty() ||
            engine_.output.bytes.load() > 0) {

@@ -30,11 +30,16 @@ ServerMetrics::ServerMetrics(MetricRegistry& r, const std::string& name, const s
           r.counter(name + "_record_memory_waits_total", "Times a connection waited for memory for a large record")),
       handed_over(r.counter(name + "_calls_handed_over_total", "Calls handed to another worker")),
       parked(r.counter(name + "_calls_parked_total", "Calls that waited for a QoS limit")),
+      recall_waits(r.counter(name + "_recall_waits_total", "Times a call waited for the recall of a lease")),
+      recall_waits_refused(r.counter(name + "_recall_waits_refused_total",
+                                     "Calls that met a recall and were answered at once, as too many waited")),
       connections(r.gauge(name + "_connections", "Open connections")),
       in_flight(r.gauge(name + "_in_flight", "Calls handed to workers and not yet answered")),
       output_bytes(r.gauge(name + "_output_bytes", "Bytes of replies not yet taken by clients")),
       record_bytes(r.gauge(name + "_record_memory_bytes", "Memory of large records being received or run")),
       half_sent_bytes(
-          r.gauge(name + "_half_sent_memory_bytes", "Memory of large records of which a part has not come yet")) {}
+          r.gauge(name + "_half_sent_memory_bytes", "Memory of large records of which a part has not come yet")),
+      waiting(r.gauge(name + "_recall_waiting", "Calls that wait for the recall of a lease")),
+      waiting_bytes(r.gauge(name + "_recall_waiting_bytes", "Memory of calls that wait for the recall of a lease")) {}
 
 }  // namespace stoa::wire

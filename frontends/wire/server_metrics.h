@@ -25,11 +25,15 @@ struct ServerMetrics {
   Counter& record_memory_waits;
   Counter& handed_over;
   Counter& parked;
+  Counter& recall_waits;
+  Counter& recall_waits_refused;
   Gauge& connections;
   Gauge& in_flight;
   Gauge& output_bytes;
   Gauge& record_bytes;
   Gauge& half_sent_bytes;
+  Gauge& waiting;
+  Gauge& waiting_bytes;
 
  private:
   ServerMetrics(MetricRegistry& registry, const std::string& name, const std::string& closed,

@@ -152,6 +152,7 @@ void Worker<P>::handle_input(const ConnectionRef& connection) {
     if (outcome == Outcome::kClosed) {
       // The peer has most likely gone: nothing waits for it any more, and one that still listens is told to ask again.
       if (qos::Scheduler* const scheduler = engine_.protocol.scheduler()) scheduler->refuse(&c);
+      engine_.waiting.finish(&c);
       return engine_.connections.close_if_finished(c);
     }
     if (c.closed.load(std::memory_order_relaxed) || !holds) return;

@@ -170,7 +170,31 @@ void CallHandler::append_busy(const DecodedCall& call, ReplyBuffer& out) {
 
 // --- run
 
-Outcome CallHandler::append_reply(Connection& connection, wire::Record& record, const DecodedCall& call,
+Outcome CallHandler::run_program(Connection& connection, wire::Record& record, DecodedCall& call, Clock::time_point now,
+                                 core::RequestKey request, core::PendingDurability* pending, Reply& reply) {
+  std::unique_ptr<KeptCall> kept;
+  if (call.tag.waited != nullptr) kept = std::move(call.tag.waited->kept);
+  const Call made{.header = call.header,
+                  .peer = connection.peer,
+                  .request_id = ++next_request_id_,
+                  .now = now,
+                  .pending = pending,
+                  .back = &connection.session,
+                  .scheduler = rpc_.service.scheduler,
+                  .memory = record.memory ? &record.memory : nullptr,
+                  .request = request,
+                  .may_wait = call.may_wait,
+                  .kept = &kept};
+  const Outcome outcome = runner_->run(call.program, made, reply);
+  call.waits_for = outcome.waits_for;
+  if (outcome.waits_for == core::kNoFile) return outcome;
+  if (call.tag.waited == nullptr) call.tag.waited = std::make_shared<WaitingCall>(rpc_.duplicates);
+  call.tag.waited->kept = std::move(kept);
+  call.tag.waited->duplicate = std::exchange(call.duplicate, std::nullopt);
+  return outcome;
+}
+
+Outcome CallHandler::append_reply(Connection& connection, wire::Record& record, DecodedCall& call,
                                   Clock::time_point now, core::RequestKey request, core::PendingDurability* pending,
                                   ReplyBuffer& out, Reply& reply) {
   const std::size_t begin = out.size();
@@ -190,10 +214,13 @@ Outcome CallHandler::append_reply(Connection& connection, wire::Record& record, 
     call.metrics->requests.add();
     return {};
   }
-  const Call made{call.header, connection.peer,     ++next_request_id_,     now,
-                  pending,     &connection.session, rpc_.service.scheduler, record.memory ? &record.memory : nullptr,
-                  request};
-  const Outcome outcome = runner_->run(call.program, made, reply);
+  const Outcome outcome = run_program(connection, record, call, now, request, pending, reply);
+  if (outcome.waits_for != core::kNoFile) {
+    out.truncate(begin);
+    reply.slices.clear();
+    reply.slice_bytes = 0;
+    return outcome;
+  }
   if (outcome.accept != AcceptStatus::kSuccess) {
     out.truncate(begin + kMarkBytes);
     reply.slices.clear();
@@ -210,23 +237,39 @@ Outcome CallHandler::append_reply(Connection& connection, wire::Record& record, 
   return outcome;
 }
 
+bool CallHandler::begin_once(const CallKey& key, DecodedCall& call, Clock::time_point now, ReplyBuffer& at_once) {
+  if (call.tag.waited != nullptr) call.duplicate = std::exchange(call.tag.waited->duplicate, std::nullopt);
+  if (call.duplicate) return true;
+  using Verdict = DuplicateCache::Verdict;
+  const std::size_t replay_at = at_once.size();
+  const auto known = rpc_.duplicates.begin(key, now, [&](std::span<const std::byte> reply) { at_once.append(reply); });
+  switch (known.verdict) {
+    case Verdict::kReplay:
+      wrap(call, at_once, replay_at);
+      return false;
+    case Verdict::kInProgress:
+      return false;
+    case Verdict::kNew:
+      call.duplicate = known.ticket;
+      return true;
+    case Verdict::kUncached:
+      return true;
+  }
+  return true;
+}
+
 Ran CallHandler::run(Connection& connection, wire::Record& record, DecodedCall& call, Clock::time_point now,
                      core::PendingDurability* pending, ReplyBuffer& out, ReplyBuffer& at_once) {
   core::RequestKey request;
   if (!call.idempotent) {
     const CallKey key = key_of(connection.peer, record, call);
     request = request_key(key);
-    const std::size_t replay_at = at_once.size();
-    const auto known =
-        rpc_.duplicates.begin(key, now, [&](std::span<const std::byte> reply) { at_once.append(reply); });
-    if (known.verdict == DuplicateCache::Verdict::kReplay) wrap(call, at_once, replay_at);
-    if (known.verdict == DuplicateCache::Verdict::kReplay || known.verdict == DuplicateCache::Verdict::kInProgress)
-      return Ran::kAnswered;
-    if (known.verdict == DuplicateCache::Verdict::kNew) call.duplicate = known.ticket;
+    if (!begin_once(key, call, now, at_once)) return Ran::kAnswered;
   }
   const std::size_t begin = out.size();
   Reply reply{XdrWriter(out)};
   const Outcome outcome = append_reply(connection, record, call, now, request, pending, out, reply);
+  if (outcome.waits_for != core::kNoFile) return Ran::kWaits;
   // It waits for nothing, so durable() will not be called (the unlocks of NLM).
   if (pending == nullptr && call.duplicate) rpc_.duplicates.finish(*call.duplicate, out.bytes().subspan(begin), now);
   return outcome.failed || outcome.accept != AcceptStatus::kSuccess ? Ran::kFailed : Ran::kReplied;
@@ -238,7 +281,8 @@ wire::Payload CallHandler::run_alone(Connection& connection, wire::Record& recor
   // What is wrapped must be at hand.
   const bool wrapped = call.tag.gss != nullptr && call.tag.gss->service != GssService::kNone;
   Reply reply{.out = XdrWriter(out), .takes_slices = !wrapped};
-  append_reply(connection, record, call, now, {}, nullptr, out, reply);
+  const Outcome outcome = append_reply(connection, record, call, now, {}, nullptr, out, reply);
+  if (outcome.waits_for != core::kNoFile) return {.waits = true};
   if (!wrap(call, out, begin, padded(reply.slice_bytes))) return {.send = false};
   if (reply.slice_bytes == 0) return {};
   return {.slices = std::move(reply.slices),

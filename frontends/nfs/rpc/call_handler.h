@@ -50,9 +50,14 @@ class CallHandler {
   // Gives the reply in `out` from `begin` on the verifier and wrapping that its call asks for. `more` bytes will follow
   // it. False: it cannot be done, and the reply is gone.
   bool wrap(const DecodedCall& call, ReplyBuffer& out, std::size_t begin, std::size_t more = 0) const;
-  // Appends one framed reply. Returns the outcome.
-  Outcome append_reply(Connection& connection, wire::Record& record, const DecodedCall& call, Clock::time_point now,
+  // A call that is not idempotent: false when it is not to be run, as it runs already or was answered before.
+  bool begin_once(const CallKey& key, DecodedCall& call, Clock::time_point now, ReplyBuffer& at_once);
+  // Appends one framed reply. Returns the outcome; when the call waits, what it leaves is in its tag, and no reply.
+  Outcome append_reply(Connection& connection, wire::Record& record, DecodedCall& call, Clock::time_point now,
                        core::RequestKey request, core::PendingDurability* pending, ReplyBuffer& out, Reply& reply);
+  // Runs its program.
+  Outcome run_program(Connection& connection, wire::Record& record, DecodedCall& call, Clock::time_point now,
+                      core::RequestKey request, core::PendingDurability* pending, Reply& reply);
 
   RpcProtocol& rpc_;
   const std::unique_ptr<Runner> runner_;

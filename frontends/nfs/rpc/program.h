@@ -47,6 +47,13 @@ class BackChannel {
   virtual std::weak_ptr<BackChannel> keep() = 0;
 };
 
+// The state that a program keeps of a call that waits for the recall of a lease, to be run again. Destroyed without
+// that, it is as if the call had not come.
+class KeptCall {
+ public:
+  virtual ~KeptCall() = default;
+};
+
 struct Call {
   const CallHeader& header;
   const Peer& peer;
@@ -59,6 +66,8 @@ struct Call {
   RecordMemory* memory =
       nullptr;                 // where the call lies, if in memory of its own: it may be lent to who wants to keep it
   core::RequestKey request{};  // of a call that is not idempotent; for OpContext::request
+  bool may_wait = false;       // it need not be answered when it meets a recall (Outcome::waits_for)
+  std::unique_ptr<KeptCall>* kept = nullptr;  // not null if it may wait, or has waited: what it left then, to be taken
 };
 
 struct Reply {
@@ -72,6 +81,9 @@ struct Reply {
 struct Outcome {
   AcceptStatus accept = AcceptStatus::kSuccess;  // anything else: what was written to the reply is dropped
   bool failed = false;                           // the program's own status is an error; for metrics
+  // The file whose lease is in the way of a call that may wait, and has changed nothing: it is run again when the
+  // recall is answered. What was written to the reply is dropped.
+  core::FileId waits_for = core::kNoFile;
 };
 
 // A program as the server sees it. Thread-safe; must outlive the server.

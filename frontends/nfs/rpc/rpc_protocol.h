@@ -15,9 +15,26 @@ namespace stoa::rpc {
 
 class CallHandler;
 
+// The parts of a call that must not be done twice when it waits for a recall and is run again.
+class WaitingCall {
+ public:
+  explicit WaitingCall(DuplicateCache& duplicates) : duplicates_(duplicates) {}
+  ~WaitingCall() {
+    if (duplicate) duplicates_.forget(*duplicate);
+  }
+  WaitingCall(const WaitingCall&) = delete;
+
+  std::optional<DuplicateCache::Ticket> duplicate{};  // sent again, the call is dropped as long as this one waits
+  std::unique_ptr<KeptCall> kept{};
+
+ private:
+  DuplicateCache& duplicates_;
+};
+
 // What is known of a call, and goes with it to another worker.
 struct CallTag {
-  std::shared_ptr<GssCall> gss{};  // not null: RPCSEC_GSS, and believed
+  std::shared_ptr<GssCall> gss{};         // not null: RPCSEC_GSS, and believed
+  std::shared_ptr<WaitingCall> waited{};  // not null: it waited for a recall
 };
 
 // A call of a receive, header decoded.
@@ -30,6 +47,8 @@ struct DecodedCall {
   bool idempotent = true;
   bool exclusive = false;  // makes a context of RPCSEC_GSS: the mechanism takes one step at a time
   bool free = false;       // what RPCSEC_GSS asks of the server itself: no program is run
+  bool may_wait = false;
+  core::FileId waits_for = core::kNoFile;
   std::optional<DuplicateCache::Ticket> duplicate{};  // its reply is to be remembered
   bool ends_context() const { return free && !exclusive; }
 };
@@ -49,6 +68,7 @@ struct RpcProtocol {
 
   wire::Framer framer() const { return record_framer(service.payload_offset); }
   qos::Scheduler* scheduler() const { return service.scheduler; }
+  core::StateTable* state() const { return service.state; }
   Status sync(const core::PendingDurability& pending) const { return service.sync(pending); }
 
   const Service service;

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/metrics.h"
+#include "core/api/state.h"
 #include "frontends/nfs/rpc/duplicate_cache.h"
 #include "frontends/nfs/rpc/gss_contexts.h"
 #include "frontends/nfs/rpc/program.h"
@@ -36,6 +37,7 @@ struct Service {
   std::function<Status(const core::PendingDurability&)> sync;  // core::Namespace::sync()
   PayloadOffset payload_offset = nullptr;
   qos::Scheduler* scheduler = nullptr;  // where calls pay; null: nobody is held back. Must outlive the server
+  core::StateTable* state = nullptr;    // whose recalls calls wait for; null: none does. Must outlive the server
   GssMechanism* gss = nullptr;          // null: calls with RPCSEC_GSS are denied. Must outlive the server
   // Told, by the thread that serves it, of each client that does not show well who it is: what it came with, as
   // "RPCSEC_GSS token", and what is wrong with that. Not of contexts that have come to their end, which clients make

@@ -13,8 +13,8 @@ rpc::Outcome op_commit(Operation& op) {
 
   const auto reply = op.ns.commit(op.ctx, {.id = *id, .offset = offset, .length = count});
   if (!reply) {
-    const Errc code = reply.error().code;
-    return op.failed_with_wcc(code == Errc::kIsDirectory ? NfsStatus::kInval : to_nfs_status(code), *id);
+    const bool directory = reply.error().code == Errc::kIsDirectory;
+    return op.failed_with_wcc(directory ? NfsStatus::kInval : op.status_of(reply.error()), *id);
   }
 
   op.ok();

@@ -34,8 +34,8 @@ rpc::Outcome op_link(Operation& op) {
   const auto reply = op.ns.link(op.ctx, {.id = *file, .parent = *dir, .name = name});
   if (!reply) {
     // A directory cannot be linked to; the procedure's list has INVAL for it, and not ISDIR.
-    const Errc code = reply.error().code;
-    return link_failed(op, code == Errc::kIsDirectory ? NfsStatus::kInval : to_nfs_status(code), *file, *dir);
+    const bool directory = reply.error().code == Errc::kIsDirectory;
+    return link_failed(op, directory ? NfsStatus::kInval : op.status_of(reply.error()), *file, *dir);
   }
 
   op.ok();

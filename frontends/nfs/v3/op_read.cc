@@ -10,8 +10,8 @@ namespace {
 constexpr std::size_t kHeadBytes = 4 + 4 + kAttributesBytes + 4 + 4 + 4;
 
 // The procedure's list of errors has INVAL for what is no regular file, and not ISDIR.
-NfsStatus read_status(const Error& error) {
-  return error.code == Errc::kIsDirectory ? NfsStatus::kInval : to_nfs_status(error.code);
+NfsStatus read_status(Operation& op, const Error& error) {
+  return error.code == Errc::kIsDirectory ? NfsStatus::kInval : op.status_of(error);
 }
 
 void encode_head(Operation& op, const core::Attributes& attr, std::uint64_t length, bool end) {
@@ -27,7 +27,7 @@ rpc::Outcome read_copied(Operation& op, core::FileId id, std::uint64_t offset, s
   const auto reply = op.ns.read(op.ctx, {.id = id, .offset = offset, .into = place.content()});
   if (!reply) {
     place.drop();
-    return op.failed_with_attributes(read_status(reply.error()), id);
+    return op.failed_with_attributes(read_status(op, reply.error()), id);
   }
   place.commit(reply->length, [&] { encode_head(op, reply->attr, reply->length, reply->end_of_file); });
   return {};
@@ -35,7 +35,7 @@ rpc::Outcome read_copied(Operation& op, core::FileId id, std::uint64_t offset, s
 
 rpc::Outcome read_sliced(Operation& op, core::FileId id, std::uint64_t offset, std::uint32_t count) {
   auto reply = op.ns.read_slices(op.ctx, {.id = id, .offset = offset, .length = count});
-  if (!reply) return op.failed_with_attributes(read_status(reply.error()), id);
+  if (!reply) return op.failed_with_attributes(read_status(op, reply.error()), id);
   encode_head(op, reply->attr, reply->length, reply->end_of_file);
   op.reply.slices = std::move(reply->slices);
   op.reply.slice_bytes = static_cast<std::uint32_t>(reply->length);

@@ -40,7 +40,7 @@ rpc::Outcome op_rename(Operation& op) {
 
   const auto reply =
       op.ns.rename(op.ctx, {.from_parent = *from, .from_name = from_name, .to_parent = *to, .to_name = to_name});
-  if (!reply) return rename_failed(op, to_nfs_status(reply.error().code), *from, *to);
+  if (!reply) return rename_failed(op, op.status_of(reply.error()), *from, *to);
 
   op.ok();
   op.wcc(reply->from_before, reply->from);

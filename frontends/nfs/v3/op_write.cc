@@ -30,8 +30,8 @@ rpc::Outcome op_write(Operation& op) {
   const std::span<const std::byte> buffers[] = {data.first(std::min<std::size_t>(data.size(), kIoBytesMax))};
   const auto reply = op.ns.write(op.ctx, {.id = *id, .offset = offset, .data = buffers, .memory = op.lend(buffers[0])});
   if (!reply) {
-    const Errc code = reply.error().code;
-    return op.failed_with_wcc(code == Errc::kIsDirectory ? NfsStatus::kInval : to_nfs_status(code), *id);
+    const bool directory = reply.error().code == Errc::kIsDirectory;
+    return op.failed_with_wcc(directory ? NfsStatus::kInval : op.status_of(reply.error()), *id);
   }
 
   op.ok();

@@ -78,17 +78,24 @@ class Operation {
   void post_op_now(core::FileId id);
   void wcc_now(core::FileId id);
 
+  // The status of an error of the core. Where a lease is in the way, its file is remembered: the call may wait for it.
+  NfsStatus status_of(const Error& error) {
+    if (error.code == Errc::kRecallPending) recalled_ = core::FileId{error.subject};
+    return to_nfs_status(error.code);
+  }
+  core::FileId recalled() const { return recalled_; }
+
   // Whole failures: the status, and then nothing, attributes, or weak cache consistency data. Without an id (the handle
   // was not good) those are absent.
   rpc::Outcome failed(NfsStatus status);
   rpc::Outcome failed_with_attributes(NfsStatus status, std::optional<core::FileId> id = {});
   rpc::Outcome failed_with_wcc(NfsStatus status, std::optional<core::FileId> id = {});
-  rpc::Outcome failed(const Error& error) { return failed(to_nfs_status(error.code)); }
+  rpc::Outcome failed(const Error& error) { return failed(status_of(error)); }
   rpc::Outcome failed_with_attributes(const Error& error, std::optional<core::FileId> id = {}) {
-    return failed_with_attributes(to_nfs_status(error.code), id);
+    return failed_with_attributes(status_of(error), id);
   }
   rpc::Outcome failed_with_wcc(const Error& error, std::optional<core::FileId> id = {}) {
-    return failed_with_wcc(to_nfs_status(error.code), id);
+    return failed_with_wcc(status_of(error), id);
   }
 
   // The status for a name that the server itself refuses, given what its directory is like: a directory that is gone,
@@ -98,6 +105,7 @@ class Operation {
  private:
   const nfs::Call& call_;
   const std::string_view procedure_;  // its name
+  core::FileId recalled_ = core::kNoFile;
 };
 
 inline rpc::Outcome garbage() {

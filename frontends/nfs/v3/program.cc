@@ -84,7 +84,10 @@ rpc::CostClass Nfs3Program::cost_class(const rpc::CallHeader& header) const {
 rpc::Outcome Nfs3Program::run(const nfs::Call& call, rpc::Reply& reply) {
   const Entry& entry = kTable[call.header.procedure];
   Operation op(environment_, call, reply, entry.procedure.name);
-  return entry.run(op);
+  rpc::Outcome outcome = entry.run(op);
+  // Each procedure is one call of the core, so what met a recall has left no trace.
+  if (outcome.failed && call.may_wait) outcome.waits_for = op.recalled();
+  return outcome;
 }
 
 void Nfs3Program::charge(const nfs::Call& call, rpc::Charge& charge) {

@@ -148,7 +148,7 @@ Nfs4Status ask(Compound& c, const Bitmap& shown, const Subject& subject, Asked& 
   const bool in_export = subject.ref.scope != core::ExportId{};
   if (shown.meets(kOfFileSystem) && in_export) {
     const auto reply = c.ns.statfs(c.ctx, {.id = subject.attr.id});
-    if (!reply) return to_nfs4_status(reply.error().code);
+    if (!reply) return c.status_of(reply.error());
     asked.fs = *reply;
   }
   if (!shown.meets(kAcls)) return Nfs4Status::kOk;
@@ -157,7 +157,7 @@ Nfs4Status ask(Compound& c, const Bitmap& shown, const Subject& subject, Asked& 
     return Nfs4Status::kOk;
   }
   auto reply = c.ns.get_acl(c.ctx, {.id = subject.attr.id});
-  if (!reply) return to_nfs4_status(reply.error().code);
+  if (!reply) return c.status_of(reply.error());
   asked.acl = std::move(reply->acl);
   return Nfs4Status::kOk;
 }

@@ -116,8 +116,9 @@ struct Session {
   const std::shared_ptr<Client> client;
   const ChannelAttributes fore;
   const std::shared_ptr<SessionBackChannel> back;
-  std::mutex mutex;  // guards slots
+  std::mutex mutex;  // guards what follows
   std::vector<Slot> slots;
+  std::size_t waiting = 0;  // slots whose COMPOUND waits for a recall
 };
 
 // --- clients

@@ -14,7 +14,7 @@ Nfs4Status encode_current(Compound& c, const Bitmap& wanted) {
     return encode_attributes(c, wanted, pseudo_root_subject(attr));
   }
   const auto reply = c.ns.getattr(c.ctx, {.id = c.current->ref.id});
-  if (!reply) return to_nfs4_status(reply.error().code);
+  if (!reply) return c.status_of(reply.error());
   return encode_attributes(c, wanted, subject_in_export(c, reply->attr));
 }
 

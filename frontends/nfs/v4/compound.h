@@ -101,8 +101,15 @@ class Compound {
 
   // --- the operation that is being run
   std::uint32_t operation = 0;
-  std::span<const std::byte> arguments;  // from its own on
-  std::shared_ptr<OwnerTurn> turn;       // minor version 0: of the owner that it numbers (seqid_slot.h)
+  std::span<const std::byte> arguments;   // from its own on
+  std::shared_ptr<OwnerTurn> turn;        // minor version 0: of the owner that it numbers (seqid_slot.h)
+  core::FileId recalled = core::kNoFile;  // whose lease is in its way
+  // The status of an error of the core, by which an operation ends that has changed nothing. Where a lease is in the
+  // way, the COMPOUND may wait for it.
+  Nfs4Status status_of(const Error& error) {
+    if (error.code == Errc::kRecallPending) recalled = core::FileId{error.subject};
+    return to_nfs4_status(error.code);
+  }
 
   // The reply will promise that this is durable. False: it cannot.
   bool promise(const core::PendingDurability& pending);
@@ -118,6 +125,8 @@ class Compound {
     qos::Price left{};
   };
   std::optional<Prepaid> prepaid;
+  bool paid = false;         // something that was not foreseen
+  bool paid_before = false;  // that was paid before the COMPOUND waited for a recall
 
   // --- filehandles
   std::optional<Handle> current, saved;

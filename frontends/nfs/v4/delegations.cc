@@ -54,6 +54,19 @@ Delegated keep_delegation(Compound& c, const core::FileRef& file, std::uint64_t 
   return {.delegation = delegation, .recalled = recalled};
 }
 
+Nfs4Status check_delegation(Compound& c, Stateid stateid, core::FileId file) {
+  if (const auto status = resolve_current(c, stateid); status != Nfs4Status::kOk) return status;
+  Client& client = *c.client;
+  const std::lock_guard lock(client.mutex);
+  const FoundState found = find_state(client, stateid);
+  if (found.status != Nfs4Status::kOk) return found.status;
+  const StateRecord& delegation = *found.state;
+  const bool is_of_file = file == core::kNoFile || delegation.file.id == file;
+  if (delegation.kind != StateKind::kDelegation || !is_of_file) return Nfs4Status::kBadStateId;
+  if (c.env.state.lease_revoked(delegation.lease)) return Nfs4Status::kDelegRevoked;
+  return Nfs4Status::kOk;
+}
+
 void encode_delegation(Compound& c, const Delegated& delegated, bool explain) {
   if (delegated.delegation != nullptr) {
     const bool writes = delegated.delegation->writes;

@@ -44,6 +44,8 @@ core::LeaseRequest lease_request(Compound& c, const DelegationRequest& wanted);
 // Gives the client the lease that the core has granted, or says why there is none. `change`: of the file.
 Delegated keep_delegation(Compound& c, const core::FileRef& file, std::uint64_t change, const DelegationRequest& wanted,
                           const std::optional<core::GrantedLease>& lease);
+// Whether a client may claim opens under the delegation that this stateid names (10.4.1). kNoFile: of whichever file.
+Nfs4Status check_delegation(Compound& c, Stateid stateid, core::FileId file);
 // open_delegation4. `explain`: where there is none, say why; not in minor version 0.
 void encode_delegation(Compound& c, const Delegated& delegated, bool explain);
 

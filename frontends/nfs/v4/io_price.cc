@@ -22,9 +22,17 @@ Nfs4Status pay_for_io(Compound& c, const qos::Price& price) {
     c.prepaid->left -= price;
     return Nfs4Status::kOk;
   }
+  // The operation that was waited for pays once.
+  if (c.paid_before) {
+    c.paid = true;
+    c.paid_before = false;
+    return Nfs4Status::kOk;
+  }
   std::vector<qos::QosClass*> path;
   c.access.find_qos_classes_here(c.call, c.current->ref.id, c.ns, path);
-  return path.empty() || c.call.scheduler->admit(path, price) ? Nfs4Status::kOk : Nfs4Status::kDelay;
+  if (path.empty()) return Nfs4Status::kOk;
+  c.paid = c.call.scheduler->admit(path, price);
+  return c.paid ? Nfs4Status::kOk : Nfs4Status::kDelay;
 }
 
 }  // namespace stoa::nfs4

@@ -6,8 +6,8 @@
 namespace stoa::nfs4 {
 
 // Of an operation on the content of regular files (RFC 8881 18.22.3 and others): kIsDir, kSymlink, kWrongType.
-Nfs4Status data_status(Compound& c, core::FileId file, Errc code);
+Nfs4Status data_status(Compound& c, core::FileId file, const Error& error);
 // Of an operation on the current filehandle as a directory that tells symlinks apart (18.13.3): kSymlink, else kNotDir.
-Nfs4Status directory_status(Compound& c, core::FileId dir, Errc code);
+Nfs4Status directory_status(Compound& c, core::FileId dir, const Error& error);
 
 }  // namespace stoa::nfs4

@@ -28,7 +28,7 @@ Nfs4Status op_access(Compound& c) {
     return answer(c, wanted & (kDirectoryBits | kXattrBits), core::kAccessRead | core::kAccessLookup);
   }
   const auto reply = c.ns.access(c.ctx, {.id = c.current->ref.id, .wanted = wanted});
-  if (!reply) return to_nfs4_status(reply.error().code);
+  if (!reply) return c.status_of(reply.error());
   // What has no meaning for the type cannot be answered.
   const std::uint32_t own = reply->attr.type == core::FileType::kDirectory ? kDirectoryBits : kFileBits;
   return answer(c, wanted & (own | kXattrBits), reply->granted);

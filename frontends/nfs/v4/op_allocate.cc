@@ -15,7 +15,7 @@ Nfs4Status op_allocate(Compound& c) {
   if (offset > ~std::uint64_t{0} - length) return Nfs4Status::kInval;
 
   const auto reply = c.ns.allocate(c.ctx, {.id = file.id, .offset = offset, .length = length});
-  return reply ? Nfs4Status::kOk : data_status(c, file.id, reply.error().code);
+  return reply ? Nfs4Status::kOk : data_status(c, file.id, reply.error());
 }
 
 }  // namespace stoa::nfs4

@@ -26,8 +26,8 @@ Nfs4Status op_clone(Compound& c) {
                                              .share = true});
   if (reply) return Nfs4Status::kOk;
   // The wrong type of either.
-  const Nfs4Status status = data_status(c, to.id, reply.error().code);
-  return status == Nfs4Status::kInval ? data_status(c, from.id, reply.error().code) : status;
+  const Nfs4Status status = data_status(c, to.id, reply.error());
+  return status == Nfs4Status::kInval ? data_status(c, from.id, reply.error()) : status;
 }
 
 }  // namespace stoa::nfs4

@@ -88,7 +88,7 @@ Nfs4Status op_open_downgrade(Compound& c) {
   }
   if (reachable_access != access || reachable_deny != deny) return Nfs4Status::kInval;
   if (const Status changed = c.env.state.change_open(open.open, access, deny); !changed) {
-    return to_nfs4_status(changed.error().code);
+    return c.status_of(changed.error());
   }
   open.access = access;
   open.deny = deny;

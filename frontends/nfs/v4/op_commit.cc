@@ -13,7 +13,7 @@ Nfs4Status op_commit(Compound& c) {
   if (offset > ~std::uint64_t{0} - count) return Nfs4Status::kInval;
 
   const auto reply = c.ns.commit(c.ctx, {.id = file.id, .offset = offset, .length = count});
-  if (!reply) return data_status(c, file.id, reply.error().code);
+  if (!reply) return data_status(c, file.id, reply.error());
 
   c.out.u64(reply->verifier);
   return Nfs4Status::kOk;

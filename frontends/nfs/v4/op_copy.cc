@@ -10,7 +10,7 @@
 namespace stoa::nfs4 {
 namespace {
 
-struct Arguments {
+struct CopyArguments {
   Stateid from_stateid, to_stateid;
   std::uint64_t from_offset = 0, to_offset = 0, count = 0;
   bool synchronous = true;
@@ -35,8 +35,8 @@ void skip_location(rpc::XdrReader& in) {
   }
 }
 
-Arguments read_arguments(rpc::XdrReader& in) {
-  Arguments a{.from_stateid = read_stateid(in), .to_stateid = read_stateid(in)};
+CopyArguments read_copy_arguments(rpc::XdrReader& in) {
+  CopyArguments a{.from_stateid = read_stateid(in), .to_stateid = read_stateid(in)};
   a.from_offset = in.u64();
   a.to_offset = in.u64();
   a.count = in.u64();
@@ -49,9 +49,10 @@ Arguments read_arguments(rpc::XdrReader& in) {
 }
 
 // The rules that hold for the whole range, though only a piece of it is copied now.
-Nfs4Status check_ranges(Compound& c, const Arguments& a, core::FileId from, core::FileId to, std::uint64_t& length) {
+Nfs4Status check_ranges(Compound& c, const CopyArguments& a, core::FileId from, core::FileId to,
+                        std::uint64_t& length) {
   const auto source = c.ns.getattr(c.ctx, {.id = from});
-  if (!source) return to_nfs4_status(source.error().code);
+  if (!source) return c.status_of(source.error());
   const std::uint64_t size = source->attr.size;
   if (a.from_offset > size || a.count > size - a.from_offset) return Nfs4Status::kInval;
   length = a.count == 0 ? size - a.from_offset : a.count;
@@ -67,8 +68,8 @@ Nfs4Status copy_now(Compound& c, const core::CopyRangeRequest& request, core::Co
     copied = *reply;
     return Nfs4Status::kOk;
   }
-  const Nfs4Status status = data_status(c, request.to, reply.error().code);
-  return status == Nfs4Status::kInval ? data_status(c, request.from, reply.error().code) : status;
+  const Nfs4Status status = data_status(c, request.to, reply.error());
+  return status == Nfs4Status::kInval ? data_status(c, request.from, reply.error()) : status;
 }
 
 std::optional<Stateid> copy_later(Compound& c, const core::CopyRangeRequest& request, std::uint64_t verifier) {
@@ -94,7 +95,7 @@ void write_response(Compound& c, const std::optional<Stateid>& later, const core
 }  // namespace
 
 Nfs4Status op_copy(Compound& c) {
-  const Arguments a = read_arguments(c.in);
+  const CopyArguments a = read_copy_arguments(c.in);
   if (!c.in.ok()) return Nfs4Status::kBadXdr;
   if (a.from_other_server) return Nfs4Status::kNotSupp;
   const auto to = c.file(Nfs4Status::kIsDir);
@@ -109,7 +110,7 @@ Nfs4Status op_copy(Compound& c) {
   if (ranges != Nfs4Status::kOk && ranges != Nfs4Status::kInval && ranges != Nfs4Status::kFBig) return ranges;
   if (ranges != Nfs4Status::kOk) {
     // A directory or a device has no range that is right: its type is the better reason.
-    const Nfs4Status type = data_status(c, from.id, Errc::kInvalid);
+    const Nfs4Status type = data_status(c, from.id, {.code = Errc::kInvalid});
     return type == Nfs4Status::kInval ? ranges : type;
   }
   core::CopyRangeRequest request{

@@ -71,7 +71,7 @@ Nfs4Status op_create(Compound& c) {
   const auto reply = make(c, dir.id, wanted);
   // A symlink has no ACL.
   if (!reply && reply.error().code == Errc::kWrongType) return Nfs4Status::kAttrNotSupp;
-  if (!reply) return to_nfs4_status(reply.error().code);
+  if (!reply) return c.status_of(reply.error());
   c.set_current_file(reply->attr);
   c.change_info(reply->parent_before, reply->parent);
   wanted.attributes.given.encode(c.out);

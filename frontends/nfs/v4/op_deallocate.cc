@@ -19,7 +19,7 @@ Nfs4Status op_deallocate(Compound& c) {
   // No file reaches behind the largest offset, so there is nothing to take away.
   if (offset <= core::kFileBytesMax) length = std::min(length, core::kFileBytesMax - offset);
   const auto reply = c.ns.punch(c.ctx, {.id = file.id, .offset = offset, .length = length});
-  return reply ? Nfs4Status::kOk : data_status(c, file.id, reply.error().code);
+  return reply ? Nfs4Status::kOk : data_status(c, file.id, reply.error());
 }
 
 }  // namespace stoa::nfs4

@@ -18,10 +18,10 @@ Nfs4Status show_told(Compound& c, const Bitmap& wanted, const DelegatedWrites::T
     own.cred = core::Credentials::superuser();
     own.read_only = false;
     const auto touched = c.ns.setattr(own, {.id = file, .set = {.mtime = core::SetTime{.server_time = true}}});
-    if (!touched) return to_nfs4_status(touched.error().code);
+    if (!touched) return c.status_of(touched.error());
   }
   auto reply = c.ns.getattr(ctx, {.id = file});
-  if (!reply) return to_nfs4_status(reply.error().code);
+  if (!reply) return c.status_of(reply.error());
   if (told.size) reply->attr.size = *told.size;
   return encode_attributes(c, wanted, subject_in_export(c, reply->attr));
 }
@@ -50,7 +50,7 @@ Nfs4Status op_getattr(Compound& c) {
     }
   }
   const auto reply = c.ns.getattr(c.ctx, {.id = c.current->ref.id});
-  if (!reply) return to_nfs4_status(reply.error().code);
+  if (!reply) return c.status_of(reply.error());
   return encode_attributes(c, wanted, subject_in_export(c, reply->attr));
 }
 

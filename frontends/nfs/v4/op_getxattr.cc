@@ -13,7 +13,7 @@ Nfs4Status op_getxattr(Compound& c) {
   if (name.status != Nfs4Status::kOk) return name.status;
 
   const auto reply = c.ns.get_xattr(c.ctx, {.id = file.id, .name = name.name});
-  if (!reply) return to_nfs4_status(reply.error().code);
+  if (!reply) return c.status_of(reply.error());
   c.out.string(reply->value);
   return Nfs4Status::kOk;
 }

@@ -13,7 +13,7 @@ Nfs4Status op_link(Compound& c) {
   if (const Nfs4Status bad = check_name(name); bad != Nfs4Status::kOk) return bad;
 
   const auto reply = c.ns.link(c.ctx, {.id = file.id, .parent = dir.id, .name = name});
-  if (!reply) return to_nfs4_status(reply.error().code);
+  if (!reply) return c.status_of(reply.error());
   c.change_info(reply->parent_before, reply->parent);
   return Nfs4Status::kOk;
 }

@@ -20,7 +20,7 @@ Nfs4Status op_listxattrs(Compound& c) {
   if (file.status != Nfs4Status::kOk) return file.status;
   if (!c.current->pseudo_root()) {
     auto reply = c.ns.list_xattrs(c.ctx, {.id = file.id});
-    if (!reply) return to_nfs4_status(reply.error().code);
+    if (!reply) return c.status_of(reply.error());
     all = std::move(*reply);
     std::erase_if(all.names, [](const std::string& name) { return !name.starts_with(kXattrNamespace); });
   }

@@ -56,7 +56,7 @@ Compound::File lockable_file(Compound& c) {
   const Compound::File file = c.file(Nfs4Status::kIsDir);
   if (file.status != Nfs4Status::kOk) return file;
   const auto found = c.ns.getattr(c.ctx, {.id = file.id});
-  if (!found) return {to_nfs4_status(found.error().code), file.id};
+  if (!found) return {c.status_of(found.error()), file.id};
   switch (found->attr.type) {
     case core::FileType::kRegular:
       return file;
@@ -144,7 +144,7 @@ Nfs4Status op_lock(Compound& c) {
     const core::LockRequest wanted{file.id, {c.holder, name_in_table(client.id, owner)}, range, exclusive};
     const auto held = is_blocking(type) ? c.env.state.lock_in_turn(wanted, handle_to_call(c))
                                         : c.env.state.lock(wanted.file, wanted.owner, range, exclusive);
-    if (!held) return to_nfs4_status(held.error().code);
+    if (!held) return c.status_of(held.error());
     if (held->has_value()) {
       lock.unlock();
       if (c.env.clients.end_expired((*held)->owner.holder)) continue;
@@ -179,7 +179,7 @@ Nfs4Status op_lockt(Compound& c) {
   const core::LockOwner asker{c.holder, name_in_table(c.client->id, owner)};
   for (;;) {
     const auto held = c.env.state.test_lock(file.id, asker, range, is_exclusive(type));
-    if (!held) return to_nfs4_status(held.error().code);
+    if (!held) return c.status_of(held.error());
     if (!held->has_value()) return Nfs4Status::kOk;
     if (!c.env.clients.end_expired((*held)->owner.holder)) return denied(c, **held);
   }
@@ -206,7 +206,7 @@ Nfs4Status op_locku(Compound& c) {
   if (locks.kind != StateKind::kLock || locks.file.id != file.id) return Nfs4Status::kBadStateId;
   if (const Status unlocked = c.env.state.unlock(file.id, {c.holder, name_in_table(client.id, locks.owner)}, range);
       !unlocked) {
-    return to_nfs4_status(unlocked.error().code);
+    return c.status_of(unlocked.error());
   }
   if (++locks.seqid == 0) locks.seqid = 1;
   const Stateid result = stateid_of(client, locks);

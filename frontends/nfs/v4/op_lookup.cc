@@ -21,7 +21,7 @@ Nfs4Status op_lookup(Compound& c) {
   if (c.wrong_security) return Nfs4Status::kWrongSec;
   const core::FileId dir = c.current->ref.id;
   const auto reply = c.ns.lookup(c.ctx, {.parent = dir, .name = name, .root = c.access.entered().root});
-  if (!reply) return directory_status(c, dir, reply.error().code);
+  if (!reply) return directory_status(c, dir, reply.error());
   c.set_current_file(reply->attr);
   return Nfs4Status::kOk;
 }

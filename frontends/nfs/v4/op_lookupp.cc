@@ -12,7 +12,7 @@ Nfs4Status op_lookupp(Compound& c) {
   if (dir.status != Nfs4Status::kOk) return dir.status;
 
   const auto reply = c.ns.lookup(c.ctx, {.parent = dir.id, .name = "..", .root = root});
-  if (!reply) return directory_status(c, dir.id, reply.error().code);
+  if (!reply) return directory_status(c, dir.id, reply.error());
   if (dir.id == root) return c.set_current(Handle{});
   c.set_current_file(reply->attr);
   return Nfs4Status::kOk;

@@ -8,7 +8,7 @@ Nfs4Status op_putfh(Compound& c) {
   if (!c.in.ok()) return Nfs4Status::kBadXdr;
 
   const auto ref = c.env.handles.decode(bytes);
-  if (!ref) return to_nfs4_status(ref.error().code);
+  if (!ref) return c.status_of(ref.error());
   return c.set_current(Handle{*ref});
 }
 

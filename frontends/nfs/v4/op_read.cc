@@ -20,7 +20,7 @@ Nfs4Status read_copied(Compound& c, core::FileId id, std::uint64_t offset, std::
   const auto reply = c.ns.read(c.ctx, {.id = id, .offset = offset, .into = place.content()});
   if (!reply) {
     place.drop();
-    return data_status(c, id, reply.error().code);
+    return data_status(c, id, reply.error());
   }
   place.commit(reply->length, [&] { encode_head(c, reply->length, reply->end_of_file); });
   return Nfs4Status::kOk;
@@ -28,7 +28,7 @@ Nfs4Status read_copied(Compound& c, core::FileId id, std::uint64_t offset, std::
 
 Nfs4Status read_sliced(Compound& c, core::FileId id, std::uint64_t offset, std::uint32_t count) {
   auto reply = c.ns.read_slices(c.ctx, {.id = id, .offset = offset, .length = count});
-  if (!reply) return data_status(c, id, reply.error().code);
+  if (!reply) return data_status(c, id, reply.error());
   encode_head(c, reply->length, reply->end_of_file);
   c.reply.slices = std::move(reply->slices);
   c.reply.slice_bytes = static_cast<std::uint32_t>(reply->length);

@@ -23,14 +23,14 @@ class Contents {
   Nfs4Status run() {
     for (; at_ < end_ && count_ < kSegmentsMax; ++count_) {
       const auto data = seek(core::SeekWhat::kData);
-      if (!data) return data_status(c_, file_, data.error().code);
+      if (!data) return data_status(c_, file_, data.error());
       if (*data > at_) {
         if (room_ < kHoleBytes) break;
         put_hole(*data);
         continue;
       }
       const auto hole = seek(core::SeekWhat::kHole);
-      if (!hole) return data_status(c_, file_, hole.error().code);
+      if (!hole) return data_status(c_, file_, hole.error());
       // It was punched between the two looks: the next look sees the hole.
       if (*hole == at_) continue;
       if (room_ <= kDataHeadBytes + 3) break;
@@ -64,7 +64,7 @@ class Contents {
     const auto reply = c_.ns.read(c_.ctx, {.id = file_, .offset = at_, .into = place.content()});
     if (!reply) {
       place.drop();
-      return data_status(c_, file_, reply.error().code);
+      return data_status(c_, file_, reply.error());
     }
     if (reply->length == 0) {  // cut off meanwhile
       end_ = at_;
@@ -104,7 +104,7 @@ Nfs4Status op_read_plus(Compound& c) {
 
   // A read of nothing: whether the client may, and the size that all that follows is measured by.
   const auto now = c.ns.read(c.ctx, {.id = file.id, .offset = offset, .into = {}});
-  if (!now) return data_status(c, file.id, now.error().code);
+  if (!now) return data_status(c, file.id, now.error());
   const std::uint64_t size = now->attr.size;
   const std::size_t begin = c.out.size();
   c.out.boolean(true);

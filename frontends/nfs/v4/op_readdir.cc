@@ -132,7 +132,7 @@ Nfs4Status list_directory(Compound& c, const Request& request) {
   Listing listing(c, request);
   for (;;) {
     const auto reply = c.ns.readdir(c.ctx, page);
-    if (!reply) return to_nfs4_status(reply.error().code);
+    if (!reply) return c.status_of(reply.error());
     for (const core::DirectoryEntry& entry : reply->entries) {
       page.cookie = entry.cookie;
       if (want_attributes && !entry.attr) continue;  // removed meanwhile

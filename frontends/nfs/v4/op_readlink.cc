@@ -12,7 +12,7 @@ Nfs4Status op_readlink(Compound& c) {
   if (!reply) {
     const Errc code = reply.error().code;
     const bool type = code == Errc::kInvalid || code == Errc::kWrongType || code == Errc::kIsDirectory;
-    return type ? no_symlink : to_nfs4_status(code);
+    return type ? no_symlink : c.status_of(reply.error());
   }
   c.out.string(reply->target);
   return Nfs4Status::kOk;

@@ -17,7 +17,7 @@ Nfs4Status op_remove(Compound& c) {
     // Another object took the name meanwhile: the client may ask again.
     if (!reply && reply.error().code == Errc::kNotDirectory) return Nfs4Status::kDelay;
   }
-  if (!reply) return to_nfs4_status(reply.error().code);
+  if (!reply) return c.status_of(reply.error());
   c.change_info(reply->parent_before, reply->parent);
   return Nfs4Status::kOk;
 }

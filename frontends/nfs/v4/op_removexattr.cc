@@ -13,7 +13,7 @@ Nfs4Status op_removexattr(Compound& c) {
   if (name.status != Nfs4Status::kOk) return name.status;
 
   const auto reply = c.ns.remove_xattr(c.ctx, {.id = file.id, .name = name.name});
-  if (!reply) return to_nfs4_status(reply.error().code);
+  if (!reply) return c.status_of(reply.error());
   c.change_info(reply->before, reply->attr);
   return Nfs4Status::kOk;
 }

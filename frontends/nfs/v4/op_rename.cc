@@ -11,15 +11,15 @@ bool is_directory(Compound& c, core::FileId id) {
 
 // "If they are not compatible or if the target is a directory but not empty, the server will return the error
 // NFS4ERR_EXIST."
-Nfs4Status rename_status(Compound& c, core::FileId from, core::FileId to, Errc code) {
-  switch (code) {
+Nfs4Status rename_status(Compound& c, core::FileId from, core::FileId to, const Error& error) {
+  switch (error.code) {
     case Errc::kIsDirectory:
     case Errc::kNotEmpty:
       return Nfs4Status::kExist;
     case Errc::kNotDirectory:
       return is_directory(c, from) && is_directory(c, to) ? Nfs4Status::kExist : Nfs4Status::kNotDir;
     default:
-      return to_nfs4_status(code);
+      return c.status_of(error);
   }
 }
 
@@ -39,7 +39,7 @@ Nfs4Status op_rename(Compound& c) {
 
   const auto reply =
       c.ns.rename(c.ctx, {.from_parent = from.id, .from_name = from_name, .to_parent = to.id, .to_name = to_name});
-  if (!reply) return rename_status(c, from.id, to.id, reply.error().code);
+  if (!reply) return rename_status(c, from.id, to.id, reply.error());
   c.change_info(reply->from_before, reply->from);
   c.change_info(reply->to_before, reply->to);
   return Nfs4Status::kOk;

@@ -16,7 +16,7 @@ Nfs4Status op_secinfo(Compound& c) {
     if (root.status != Nfs4Status::kOk) return root.status;
   } else {
     const auto reply = c.ns.lookup(c.ctx, {.parent = c.current->ref.id, .name = name, .root = c.access.entered().root});
-    if (!reply) return to_nfs4_status(reply.error().code);
+    if (!reply) return c.status_of(reply.error());
   }
   answer_security(c, nfs::flavors_of(c.access.entered(), c.access.rules()));
   return Nfs4Status::kOk;

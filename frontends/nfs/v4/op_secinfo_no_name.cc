@@ -14,7 +14,7 @@ Nfs4Status op_secinfo_no_name(Compound& c) {
   if (style == kParent) {
     if (c.current->pseudo_root()) return Nfs4Status::kNoEnt;
     const auto reply = c.ns.lookup(c.ctx, {.parent = c.current->ref.id, .name = "..", .root = c.access.entered().root});
-    if (!reply) return to_nfs4_status(reply.error().code);
+    if (!reply) return c.status_of(reply.error());
     pseudo_root = c.current->ref.id == c.access.entered().root;
   }
   const nfs::IdentityRules& rules = c.access.rules();

@@ -27,10 +27,10 @@ Nfs4Status op_seek(Compound& c) {
   const auto wanted = what == kContentData ? core::SeekWhat::kData : core::SeekWhat::kHole;
   const auto reply = c.ns.seek(c.ctx, {.id = file.id, .offset = offset, .what = wanted});
   if (reply) return found(c, reply->end_of_file, reply->offset);
-  if (reply.error().code != Errc::kNoMoreData) return data_status(c, file.id, reply.error().code);
+  if (reply.error().code != Errc::kNoMoreData) return data_status(c, file.id, reply.error());
   // Behind the end is an error; no more data before the end is an answer.
   const auto now = c.ns.getattr(c.ctx, {.id = file.id});
-  if (!now) return to_nfs4_status(now.error().code);
+  if (!now) return c.status_of(now.error());
   if (offset >= now->attr.size) return Nfs4Status::kNxIo;
   return found(c, true, now->attr.size);
 }

@@ -33,7 +33,55 @@ std::uint32_t status_flags(Client& client, const core::StateTable& table) {
 
 }  // namespace
 
-Nfs4Status SequenceGuard::begin() {
+WaitingSlot::~WaitingSlot() {
+  if (session_ == nullptr) return;
+  const std::lock_guard lock(session_->mutex);
+  Slot& slot = session_->slots[slot_];
+  --slot.sequence;
+  slot.busy = false;
+  --session_->waiting;
+}
+
+std::optional<WaitingSlot> SequenceGuard::wait() {
+  if (session_ == nullptr) return WaitingSlot{};
+  {
+    const std::lock_guard lock(session_->mutex);
+    if (session_->waiting >= session_->slots.size() / 2) return std::nullopt;
+    ++session_->waiting;
+  }
+  return std::optional<WaitingSlot>(std::in_place, std::move(session_), slot_);
+}
+
+// kOk: taken, or the reply of before was written.
+Nfs4Status SequenceGuard::take_slot(Session& session, std::uint32_t number, std::uint32_t sequence) {
+  const std::span<const std::byte> arguments = c_.call.header.arguments;
+  const std::uint32_t sum = crc32c(arguments);
+  const std::lock_guard lock(session.mutex);
+  Slot& slot = session.slots[number];
+  if (sequence == slot.sequence && slot.sequence != 0) {
+    if (slot.busy) return Nfs4Status::kDelay;
+    if (slot.request_sum != sum) return Nfs4Status::kSeqFalseRetry;
+    if (!slot.cached) return Nfs4Status::kRetryUncachedRep;
+    if (!c_.promise(slot.pending)) return Nfs4Status::kDelay;
+    c_.out.truncate(reply_at_);
+    c_.out.fixed(slot.reply);
+    replayed_ = true;
+    return Nfs4Status::kOk;
+  }
+  if (sequence != slot.sequence + 1) return Nfs4Status::kSeqMisordered;
+  if (slot.busy) return Nfs4Status::kDelay;
+  if (arguments.size() + kCallHeaderBytes > session.fore.request_bytes) return Nfs4Status::kReqTooBig;
+  if (operations_ > session.fore.operations) return Nfs4Status::kTooManyOps;
+  slot.sequence = sequence;
+  slot.busy = true;
+  slot.cached = false;
+  slot.request_sum = sum;
+  slot.reply.clear();
+  slot.pending.clear();
+  return Nfs4Status::kOk;
+}
+
+Nfs4Status SequenceGuard::begin(WaitingSlot* waited) {
   rpc::XdrReader& in = c_.in;
   SessionId id{};
   const auto bytes = in.fixed(id.size());
@@ -48,31 +96,12 @@ Nfs4Status SequenceGuard::begin() {
   if (session == nullptr) return Nfs4Status::kBadSession;
   if (slot_number >= session->slots.size()) return Nfs4Status::kBadSlot;
   if (highest >= session->slots.size()) return Nfs4Status::kBadHighSlot;
-  const std::span<const std::byte> arguments = c_.call.header.arguments;
-  const std::uint32_t sum = crc32c(arguments);
-  {
+  if (waited != nullptr && *waited) {
+    waited->session_.reset();  // It is this guard's again.
     const std::lock_guard lock(session->mutex);
-    Slot& slot = session->slots[slot_number];
-    if (sequence == slot.sequence && slot.sequence != 0) {
-      if (slot.busy) return Nfs4Status::kDelay;
-      if (slot.request_sum != sum) return Nfs4Status::kSeqFalseRetry;
-      if (!slot.cached) return Nfs4Status::kRetryUncachedRep;
-      if (!c_.promise(slot.pending)) return Nfs4Status::kDelay;
-      c_.out.truncate(reply_at_);
-      c_.out.fixed(slot.reply);
-      replayed_ = true;
-      return Nfs4Status::kOk;
-    }
-    if (sequence != slot.sequence + 1) return Nfs4Status::kSeqMisordered;
-    if (slot.busy) return Nfs4Status::kDelay;
-    if (arguments.size() + kCallHeaderBytes > session->fore.request_bytes) return Nfs4Status::kReqTooBig;
-    if (operations_ > session->fore.operations) return Nfs4Status::kTooManyOps;
-    slot.sequence = sequence;
-    slot.busy = true;
-    slot.cached = false;
-    slot.request_sum = sum;
-    slot.reply.clear();
-    slot.pending.clear();
+    --session->waiting;
+  } else if (const auto status = take_slot(*session, slot_number, sequence); status != Nfs4Status::kOk || replayed_) {
+    return status;
   }
   c_.env.clients.renew(*session->client, c_.call.now);
   session_ = std::move(session);

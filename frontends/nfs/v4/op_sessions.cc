@@ -69,7 +69,7 @@ Nfs4Status op_reclaim_complete(Compound& c) {
   // The record of before the restart is this client's from now on, also when it has reclaimed nothing: it goes with the
   // client.
   if (c.env.state.may_reclaim(core::Protocol::kNfs, client.name)) {
-    if (const Status kept = c.env.clients.remember(client); !kept) return to_nfs4_status(kept.error().code);
+    if (const Status kept = c.env.clients.remember(client); !kept) return c.status_of(kept.error());
   }
   if (client.reclaim_complete.exchange(true)) return Nfs4Status::kCompleteAlready;
   c.env.state.reclaim_done(core::Protocol::kNfs, client.name);

@@ -16,7 +16,7 @@ Nfs4Status set_attributes(Compound& c, const Stateid& stateid, const DecodedAttr
   }
   if (wanted.given.empty()) {
     const auto now = c.ns.getattr(c.ctx, {.id = file.id});
-    return now ? Nfs4Status::kOk : to_nfs4_status(now.error().code);
+    return now ? Nfs4Status::kOk : c.status_of(now.error());
   }
 
   const auto reply = c.ns.setattr(c.ctx, {.id = file.id, .set = wanted.set});
@@ -24,7 +24,7 @@ Nfs4Status set_attributes(Compound& c, const Stateid& stateid, const DecodedAttr
   const Errc code = reply.error().code;
   // The list of errors has no ISDIR since 4.1.
   if (code == Errc::kIsDirectory) return c.minor == 0 ? Nfs4Status::kIsDir : Nfs4Status::kWrongType;
-  const Nfs4Status status = data_status(c, file.id, code);
+  const Nfs4Status status = data_status(c, file.id, reply.error());
   return status == Nfs4Status::kSymlink ? Nfs4Status::kWrongType : status;  // nor SYMLINK
 }
 

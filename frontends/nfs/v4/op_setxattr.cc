@@ -19,7 +19,7 @@ Nfs4Status op_setxattr(Compound& c) {
                     : option == kCreate ? core::XattrMode::kCreate
                                         : core::XattrMode::kReplace;
   const auto reply = c.ns.set_xattr(c.ctx, {.id = file.id, .name = name.name, .value = value, .mode = mode});
-  if (!reply) return to_nfs4_status(reply.error().code);
+  if (!reply) return c.status_of(reply.error());
   c.change_info(reply->before, reply->attr);
   return Nfs4Status::kOk;
 }

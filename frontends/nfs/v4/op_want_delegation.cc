@@ -13,12 +13,12 @@ enum : std::uint32_t { kClaimPrevious = 1, kClaimFh = 4, kClaimDelegPrevFh = 6 }
 // Whoever has a delegation opens the file without asking: so he must be one who may.
 Nfs4Status check_file(Compound& c, core::FileId id, bool writes, core::FileRef& file, std::uint64_t& change) {
   const auto found = c.ns.getattr(c.ctx, {.id = id});
-  if (!found) return to_nfs4_status(found.error().code);
+  if (!found) return c.status_of(found.error());
   if (found->attr.type != core::FileType::kRegular) return Nfs4Status::kWrongType;
   if (writes && c.ctx.read_only) return Nfs4Status::kAccess;
   const std::uint32_t wanted = core::kAccessRead | (writes ? core::kAccessModify : 0u);
   const auto access = c.ns.access(c.ctx, {.id = id, .wanted = wanted});
-  if (!access) return to_nfs4_status(access.error().code);
+  if (!access) return c.status_of(access.error());
   file = {id, found->attr.generation, c.access.entered().id};
   change = found->attr.change;
   return access->granted == wanted ? Nfs4Status::kOk : Nfs4Status::kAccess;

@@ -26,7 +26,7 @@ Nfs4Status op_write(Compound& c) {
   const std::span<const std::byte> buffers[] = {data.first(std::min<std::size_t>(data.size(), kIoBytesMax))};
   const core::LentMemory memory = c.call.memory != nullptr ? c.call.memory->lend(buffers[0]) : core::LentMemory{};
   const auto reply = c.ns.write(c.ctx, {.id = file.id, .offset = offset, .data = buffers, .memory = memory});
-  if (!reply) return data_status(c, file.id, reply.error().code);
+  if (!reply) return data_status(c, file.id, reply.error());
 
   c.out.u32(static_cast<std::uint32_t>(reply->length));
   c.out.u32(static_cast<std::uint32_t>(unstable ? StableHow::kUnstable : StableHow::kFileSync));

@@ -27,11 +27,11 @@ bool counts(Nfs4Status status) {
   }
 }
 
+// Null: it did not come in time.
 std::shared_ptr<OwnerTurn> begin_turn(Compound& c, OwnerRef owner, std::uint32_t seqid) {
   const auto arguments = c.arguments.first(c.arguments.size() - c.in.left());
   auto turn = std::make_shared<OwnerTurn>(c.client, c.operation, crc32c(arguments));
-  turn->wait_for(std::move(owner), seqid);
-  return turn;
+  return turn->wait_for(std::move(owner), seqid, nfs::deadline_of(c.call)) ? turn : nullptr;
 }
 
 Nfs4Status replay(Compound& c, const LastRequest& last) {
@@ -65,13 +65,16 @@ void drop_opens(Compound& c, const OwnerRef& owner) {
 
 }  // namespace
 
-void OwnerTurn::wait_for(OwnerRef owner, std::uint32_t seqid) {
-  std::unique_lock turn(owner->turn);
-  held_.push_back({std::move(owner), seqid, std::move(turn)});
+bool OwnerTurn::wait_for(OwnerRef owner, std::uint32_t seqid, const Deadline& deadline) {
+  const bool taken = owner->turn.take(deadline);
+  held_.push_back({std::move(owner), seqid, taken});
+  return taken;
 }
 
 OwnerTurn::~OwnerTurn() {
-  for (Held& held : held_) held.turn.unlock();
+  for (const Held& held : held_) {
+    if (held.taken) held.owner->turn.end();
+  }
   const std::lock_guard lock(client_->mutex);
   for (const Held& held : held_) client_->owners.release(held.owner);
 }
@@ -113,6 +116,7 @@ Answer take_turn(Compound& c, std::uint64_t client, std::string_view open_owner,
     owner = c.client->owners.use(OwnerKind::kOpen, open_owner);
   }
   auto turn = begin_turn(c, owner, seqid);
+  if (turn == nullptr) return Nfs4Status::kResource;  // No number counts with this.
   if (turn->is_retry()) return replay(c, *owner->last);
   if (!owner->confirmed) {
     drop_opens(c, owner);
@@ -134,6 +138,7 @@ Answer take_turn(Compound& c, const Stateid& stateid, std::uint32_t seqid) {
     c.client->owners.use(owner);
   }
   auto turn = begin_turn(c, owner, seqid);
+  if (turn == nullptr) return Nfs4Status::kResource;  // No number counts with this.
   if (turn->is_retry()) return replay(c, *owner->last);
   if (!turn->is_next()) return Nfs4Status::kBadSeqId;
   c.turn = std::move(turn);
@@ -147,7 +152,10 @@ Answer take_turn_of_lock_owner(Compound& c, std::string_view lock_owner, std::ui
     const std::lock_guard lock(c.client->mutex);
     owner = c.client->owners.use(OwnerKind::kLock, lock_owner);
   }
-  c.turn->wait_for(owner, seqid);
+  if (!c.turn->wait_for(owner, seqid, nfs::deadline_of(c.call))) {
+    c.turn.reset();  // No number counts.
+    return Nfs4Status::kResource;
+  }
   if (c.turn->is_next()) return std::nullopt;
   const std::lock_guard lock(c.client->mutex);
   if (owner->users == 1) return std::nullopt;  // it has no state any more, and begins anew

@@ -20,8 +20,8 @@ class OwnerTurn {
   OwnerTurn(const OwnerTurn&) = delete;
   OwnerTurn& operator=(const OwnerTurn&) = delete;
 
-  // `owner` has this one as a user already. Waits for requests of the same owner to end.
-  void wait_for(OwnerRef owner, std::uint32_t seqid);
+  // `owner` has this one as a user already. Waits for requests of the same owner to end; false: they took too long.
+  bool wait_for(OwnerRef owner, std::uint32_t seqid, const Deadline& deadline);
   const OwnerRef& owner() const { return held_.front().owner; }
   const OwnerRef& last_owner() const { return held_.back().owner; }
   bool is_retry() const;  // of the last request of owner()
@@ -33,7 +33,7 @@ class OwnerTurn {
   struct Held {
     OwnerRef owner;
     std::uint32_t seqid;
-    std::unique_lock<std::mutex> turn;
+    bool taken;
   };
   const std::shared_ptr<Client> client_;
   const std::uint32_t operation_;

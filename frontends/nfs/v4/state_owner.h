@@ -2,6 +2,7 @@
 // itself, and the reply to the last one is kept for its retry. Later minor versions have sessions for that.
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -12,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/deadline.h"
 #include "frontends/nfs/v4/compound.h"
 
 namespace stoa::nfs4 {
@@ -33,6 +35,32 @@ struct LastRequest {
   core::PendingDurability pending;  // what must be durable before the reply may leave again
 };
 
+// One request at a time. Thread-safe.
+class Turns {
+ public:
+  // False: the others took too long.
+  bool take(const Deadline& deadline) {
+    std::unique_lock lock(mutex_);
+    while (taken_) {
+      if (!deadline.wait(ended_, lock) && taken_) return false;
+    }
+    taken_ = true;
+    return true;
+  }
+  void end() {
+    {
+      const std::lock_guard lock(mutex_);
+      taken_ = false;
+    }
+    ended_.notify_one();
+  }
+
+ private:
+  std::mutex mutex_;  // guards taken_
+  std::condition_variable ended_;
+  bool taken_ = false;
+};
+
 struct StateOwner {
   StateOwner(OwnerKind owner_kind, std::string_view owner_name) : kind(owner_kind), name(owner_name) {}
   const OwnerKind kind;
@@ -48,7 +76,7 @@ struct StateOwner {
 
   // Held by the request whose turn it is, to its end; before the client's mutex, and an open-owner's before a
   // lock-owner's.
-  std::mutex turn;
+  Turns turn;
   std::optional<LastRequest> last;  // guarded by `turn`; none: any number begins
 };
 using OwnerRef = std::shared_ptr<StateOwner>;

@@ -15,6 +15,7 @@ namespace stoa::test {
 ProtocolTest::ProtocolTest(Store store, const core::VolumeOptions& volume_options)
     : store_(store), volume_options_(volume_options) {
   options.port = 0;
+  options.limits.waiting_max = 0;  // no request waits for a recall: a test sees that it met one
   if (store_ == Store::kDisk) {
     std::string pattern = (std::filesystem::temp_directory_path() / "stoa-nfs-XXXXXX").string();
     folder_ = mkdtemp(pattern.data());

@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "tests/frontends/wire/recall_table.h"
 #include "tests/frontends/wire/toy_client.h"
 
 namespace stoa::wire {
@@ -25,9 +26,18 @@ using test::ToyReply;
 
 // Requests in words: "echo TEXT" says TEXT; "change" counts and waits for durability; "gate" waits until the gate
 // opens; "lone" does so, and only one of them at a time; "bulk" sends 100 000 bytes without a copy; "pay" pays its
-// QoS class.
+// QoS class; "lease" waits until the recalls of `leases` are answered, "heavy lease" does so in a worker of its own.
 struct Toy {
-  struct Tag {};
+  // What a request that waits must not leave behind.
+  struct Mark {
+    Mark() { ++alive; }
+    ~Mark() { --alive; }
+    Mark(const Mark&) = delete;
+    static inline std::atomic<int> alive{0};
+  };
+  struct Tag {
+    std::shared_ptr<Mark> mark{};
+  };
   class Session {
    public:
     explicit Session(Connection<Toy>&) {}
@@ -40,6 +50,8 @@ struct Toy {
     CostClass cost_class = CostClass::kMemory;
     bool exclusive = false;
     bool free = false;
+    bool may_wait = false;
+    core::FileId waits_for = core::kNoFile;
     std::uint32_t id = 0;
     std::string words{};
   };
@@ -50,6 +62,7 @@ struct Toy {
             .read = [](const std::byte* header) -> Framer::Piece { return {.bytes = be32_at(header), .last = true}; }};
   }
   qos::Scheduler* scheduler() const { return limited == nullptr ? nullptr : &qos_classes; }
+  core::StateTable* state() const { return &leases; }
   Status sync(const core::PendingDurability& pending) const {
     ++synced;
     const bool sick = std::ranges::find(pending.written(), sick_file.load()) != pending.written().end();
@@ -79,10 +92,12 @@ struct Toy {
     changed.wait(lock, [&] { return passed >= n; });
   }
 
+  mutable test::RecallTable leases;
   mutable qos::Scheduler qos_classes;
   std::shared_ptr<qos::QosClass> limited;  // not null: "pay" pays it
   mutable std::atomic<int> synced{0};
   std::atomic<std::uint64_t> count{0};
+  std::atomic<int> lease_runs{0};
   std::atomic<core::FileId> sick_file{core::kNoFile};
   std::mutex mutex;
   std::condition_variable changed;
@@ -101,7 +116,8 @@ class Toy::Handler {
     request.words.assign(reinterpret_cast<const char*>(record.bytes.data()) + 4, record.bytes.size() - 4);
     const bool gate = request.words == "gate", lone = request.words == "lone", bulk = request.words == "bulk";
     request.exclusive = lone;
-    request.cost_class = gate || lone || bulk ? CostClass::kHeavy : CostClass::kMemory;
+    const bool heavy_lease = request.words == "heavy lease";
+    request.cost_class = gate || lone || bulk || heavy_lease ? CostClass::kHeavy : CostClass::kMemory;
     if (request.words == "change") request.cost_class = CostClass::kChange;
     if (request.words != "hello") return Decoded::kRun;
     append(request, "hello to you", out);
@@ -113,8 +129,20 @@ class Toy::Handler {
     charge.price = qos::Price::write(1'000'000);
   }
   void append_busy(const Request& request, ReplyBuffer& out) { append(request, "busy", out); }
+  // Whether the request waits. `out` gets its reply, if not.
+  bool meet_lease(Request& request, ReplyBuffer& out) {
+    ++toy_.lease_runs;
+    if (toy_.leases.under_way && request.may_wait) {
+      request.waits_for = core::FileId{7};
+      if (request.tag.mark == nullptr) request.tag.mark = std::make_shared<Mark>();
+      return true;
+    }
+    append(request, toy_.leases.under_way ? "later" : "done", out);
+    return false;
+  }
   Ran run(Connection<Toy>&, Record&, Request& request, Clock::time_point, core::PendingDurability* pending,
           ReplyBuffer& out, ReplyBuffer&) {
+    if (request.words == "lease") return meet_lease(request, out) ? Ran::kWaits : Ran::kReplied;
     if (request.words == "change") {
       const std::uint64_t count = ++toy_.count;
       pending->add_written(core::FileId{count});
@@ -125,6 +153,7 @@ class Toy::Handler {
     return Ran::kReplied;
   }
   Payload run_alone(Connection<Toy>&, Record&, Request& request, Clock::time_point, ReplyBuffer& out) {
+    if (request.words == "heavy lease") return {.waits = meet_lease(request, out)};
     if (request.words != "bulk") {
       toy_.pass_gate();
       append(request, "passed", out);
@@ -154,7 +183,10 @@ class Toy::Handler {
 
 class WireServerTest : public testing::Test {
  protected:
-  WireServerTest() { Toy::Session::sessions_closed = 0; }
+  WireServerTest() {
+    Toy::Session::sessions_closed = 0;
+    toy_.leases.under_way = false;
+  }
   ~WireServerTest() override {
     toy_.open_gate();
     server_.reset();
@@ -353,6 +385,95 @@ TEST_F(WireQosClassesTest, ARequestOfAClientThatHasGoneWaitsNoMore) {
   while (toy_.qos_classes.parked() != 0) std::this_thread::yield();
   while (metric("stoa_toy_connections") != 0) std::this_thread::yield();
   EXPECT_EQ(metric("stoa_toy_calls_parked_total"), 1u);
+}
+
+class WireRecallsTest : public WireServerTest {
+ protected:
+  WireRecallsTest() { toy_.leases.under_way = true; }
+  void give_back() {
+    toy_.leases.under_way = false;
+    toy_.leases.answer();
+  }
+};
+
+TEST_F(WireRecallsTest, ARequestThatWaitsForALeaseHoldsUpNoOther) {
+  start();
+  ToyClient client(port_);
+  client.send(joined({toy_request(1, "lease"), toy_request(2, "change"), toy_request(3, "heavy lease")}));
+  EXPECT_EQ(client.receive(), (ToyReply{2, "1"}));
+  toy_.leases.wait_for_waiting(2);
+  EXPECT_EQ(client.call(4, "echo x"), (ToyReply{4, "x"}));
+  EXPECT_EQ(toy_.lease_runs, 2);
+  give_back();
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(client.receive()->words, "done");
+  EXPECT_EQ(toy_.lease_runs, 4);
+  EXPECT_EQ(metric("stoa_toy_recall_waits_total"), 2u);
+  // All is as before: the connection is read, and closed when its peer goes.
+  EXPECT_EQ(client.call(5, "echo x"), (ToyReply{5, "x"}));
+  client.disconnect();
+  while (metric("stoa_toy_connections") != 0) std::this_thread::yield();
+  EXPECT_EQ(Toy::Mark::alive, 0);
+}
+
+TEST_F(WireRecallsTest, ALeaseThatCameBackMeanwhileHoldsUpNobody) {
+  start();
+  ToyClient client(port_);
+  toy_.leases.answered_meanwhile = true;
+  // It meets leases again and again, and is answered in the end.
+  EXPECT_EQ(client.call(1, "lease"), (ToyReply{1, "later"}));
+  EXPECT_GT(toy_.lease_runs, 2);
+  EXPECT_EQ(metric("stoa_toy_recall_waits_total"), 0u);
+}
+
+TEST_F(WireRecallsTest, ItIsAnsweredWhenItsTimeIsOver) {
+  start({.recall_patience = std::chrono::milliseconds(1)});
+  ToyClient client(port_);
+  EXPECT_EQ(client.call(1, "lease"), (ToyReply{1, "later"}));
+  EXPECT_EQ(client.call(2, "heavy lease"), (ToyReply{2, "later"}));
+  EXPECT_EQ(toy_.lease_runs, 4);
+  EXPECT_EQ(toy_.leases.waiting(), 0u);
+}
+
+TEST_F(WireRecallsTest, BeyondTheLimitItIsAnsweredAtOnce) {
+  start({.waiting_per_connection_max = 1});
+  ToyClient client(port_);
+  client.send(joined({toy_request(1, "lease"), toy_request(2, "lease")}));
+  EXPECT_EQ(client.receive(), (ToyReply{2, "later"}));
+  EXPECT_EQ(metric("stoa_toy_recall_waits_refused_total"), 1u);
+  give_back();
+  EXPECT_EQ(client.receive(), (ToyReply{1, "done"}));
+}
+
+TEST_F(WireRecallsTest, AClientThatHasGoneLeavesNothingBehind) {
+  start();
+  for (const bool answered : {false, true}) {
+    ToyClient client(port_);
+    client.send(joined({toy_request(1, "lease"), toy_request(2, "heavy lease")}));
+    toy_.leases.wait_for_waiting(2);
+    client.disconnect();
+    if (answered) toy_.leases.answer();
+    while (metric("stoa_toy_connections") != 0) std::this_thread::yield();
+    while (Toy::Mark::alive != 0) std::this_thread::yield();
+  }
+  EXPECT_EQ(toy_.leases.waiting(), 0u);
+}
+
+TEST_F(WireRecallsTest, ADrainAnswersThemAndAStopDropsThem) {
+  start();
+  ToyClient client(port_), other(port_);
+  client.send(toy_request(1, "lease"));
+  toy_.leases.wait_for_waiting(1);
+  EXPECT_TRUE(server_->drain(std::chrono::seconds(30)));
+  EXPECT_EQ(client.receive(), (ToyReply{1, "later"}));
+  server_->stop();
+  server_.reset();
+  start();
+  ToyClient late(port_);
+  late.send(toy_request(2, "lease"));
+  toy_.leases.wait_for_waiting(1);
+  server_->stop();
+  EXPECT_EQ(Toy::Mark::alive, 0);
+  EXPECT_EQ(toy_.leases.waiting(), 0u);
 }
 
 }  // namespace

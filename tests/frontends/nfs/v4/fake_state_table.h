@@ -5,7 +5,7 @@
 
 namespace stoa::test {
 
-class FakeStateTable final : public core::StateTable {
+class FakeStateTable : public core::StateTable {
  public:
   core::HolderId add_holder(core::Protocol, core::HolderEvents*, std::string_view, const core::LeaseTerms&) override {
     return {};

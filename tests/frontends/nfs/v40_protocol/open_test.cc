@@ -1,6 +1,7 @@
 // Open-owners, their numbers and stateids: RFC 7530 9.1.4, 9.1.7 to 9.1.11, 16.16, 16.18, 16.19, 16.2.
 #include <thread>
 
+#include "frontends/nfs/v4/state_owner.h"
 #include "tests/frontends/nfs/protocol_fixture.h"
 #include "tests/frontends/nfs/v40_protocol/caller_40.h"
 
@@ -272,6 +273,20 @@ TEST_F(Open40Test, IdleOwnersAreForgottenInTheirOrder) {
   EXPECT_FALSE(a->open(root, "f", 4, {.owner = "owner 256"}).must_confirm());
   EXPECT_FALSE(a->open(root, "f", 4, {.owner = "owner 1"}).must_confirm());
   EXPECT_TRUE(a->open(root, "f", 4, {.owner = "owner 0"}).must_confirm());
+}
+
+TEST(OwnerTurns, AreWaitedForUntilTheDeadline) {
+  nfs4::Turns turns;
+  const Deadline passed{Deadline::Clock::now()};
+  EXPECT_TRUE(turns.take(passed)) << "it is free";
+  EXPECT_FALSE(turns.take(passed));
+  std::thread other([&] {
+    EXPECT_TRUE(turns.take({}));
+    turns.end();
+  });
+  turns.end();
+  other.join();
+  EXPECT_TRUE(turns.take(passed));
 }
 
 TEST_F(Open40Test, ALongReadBehindAnOpenIsWhole) {

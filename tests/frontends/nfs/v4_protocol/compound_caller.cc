@@ -41,6 +41,11 @@ CompoundCaller::CompoundCaller(std::uint16_t port, std::string owner, std::uint6
       xid_(g_xid.fetch_add(0x10000)) {}
 
 CompoundResult CompoundCaller::send(const Ops& ops, std::uint32_t minor) {
+  if (!post(ops, minor)) return {std::nullopt};
+  return expect_listed(ops, minor, take());
+}
+
+bool CompoundCaller::post(const Ops& ops, std::uint32_t minor) {
   Xdr arguments;
   arguments.string("").u32(minor).u32(ops.count);
   arguments.raw(ops.body.bytes());
@@ -50,8 +55,11 @@ CompoundResult CompoundCaller::send(const Ops& ops, std::uint32_t minor) {
                       .procedure = 1,
                       .auth_flavor = 1,
                       .auth_body = auth_sys(uid_, uid_)};
-  if (!wire_->send_record(encode(spec, arguments))) return {std::nullopt};
-  return expect_listed(ops, minor, {receive()});
+  return wire_->send_record(encode(spec, arguments));
+}
+
+CompoundResult CompoundCaller::take() {
+  return {receive()};
 }
 
 std::optional<WireReply> CompoundCaller::receive() {

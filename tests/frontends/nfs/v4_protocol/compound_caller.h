@@ -143,6 +143,9 @@ class CompoundCaller {
                  std::uint8_t host = 1);
 
   CompoundResult send(const Ops& ops, std::uint32_t minor = 1);
+  // The same in two steps. False: the connection was closed.
+  bool post(const Ops& ops, std::uint32_t minor = 1);
+  CompoundResult take();
   // Behind a SEQUENCE on slot 0, with the next sequence number.
   CompoundResult call(const Ops& ops, std::uint32_t minor = 1);
 
