@@ -5,7 +5,7 @@
 #include "base/assert.h"
 
 #ifdef NDEBUG
-#define STOA_DEBUG_ASSERT(condition) static_cast<void>(sizeof((condition) ? 1 : 0))
+#define STOA_DEBUG_ASSERT(condition, ...) static_cast<void>(sizeof((condition) ? 1 : 0))
 #else
-#define STOA_DEBUG_ASSERT(condition) STOA_ASSERT(condition)
+#define STOA_DEBUG_ASSERT(condition, ...) STOA_ASSERT(condition __VA_OPT__(, ) __VA_ARGS__)
 #endif

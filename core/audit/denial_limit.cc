@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
+
 namespace stoa::core {
 
 DenialLimit::Verdict DenialLimit::admit(const std::string& client, Protocol protocol, Time now) {
@@ -12,6 +14,8 @@ DenialLimit::Verdict DenialLimit::admit(const std::string& client, Protocol prot
   }
   const bool room = clients_.size() < kClientsMax || clients_.contains(client);
   Client& known = clients_[room ? client : std::string(kOthers)];
+  STOA_ASSERT(clients_.size() <= kClientsMax + 1, "clients that are told apart have a limit");
+  STOA_ASSERT(known.admitted <= kPerSecond, "a client has an allowance");
   known.protocol = protocol;
   // What was left out keeps its second until it is reported.
   if (now - known.since >= kPeriod && known.omitted == 0) known.since = now, known.admitted = 0;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
+
 namespace stoa::core {
 
 void TransferTally::add(const Transfer& transfer) {
@@ -9,6 +11,7 @@ void TransferTally::add(const Transfer& transfer) {
   const std::lock_guard lock(shard.mutex);
   const bool room = shard.users.size() < kUsersMax / kShards || shard.users.contains(transfer.uid);
   Bytes& bytes = shard.users[room ? transfer.uid : kOthers];
+  STOA_ASSERT(shard.users.size() <= kUsersMax / kShards + 1, "users that are told apart have a limit");
   bytes.read += transfer.read;
   bytes.written += transfer.written;
 }

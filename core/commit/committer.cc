@@ -41,6 +41,7 @@ Result<CommitTicket> Committer::commit(CommitUnit unit, const Deadline& deadline
   if (failed_) return fail(Errc::kIo, "the metadata store failed before");
   const std::uint64_t number = submitted_.load(std::memory_order_relaxed) + 1;
   queue_.push_back({std::move(unit), std::move(part)});
+  STOA_ASSERT(number - begun_.load(std::memory_order_relaxed) == queue_.size(), "units are numbered without a gap");
   changes_.add(queue_.back().part, number);
   queued_bytes_ += bytes;
   submitted_.store(number, std::memory_order_release);
@@ -48,11 +49,15 @@ Result<CommitTicket> Committer::commit(CommitUnit unit, const Deadline& deadline
 }
 
 Status Committer::write_queued(std::unique_lock<std::mutex>& lock) {
-  STOA_ASSERT(!writing_);
+  STOA_ASSERT(!writing_, "one thread writes at a time");
+  STOA_ASSERT(!failed_, "a store that failed is written no more");
+  STOA_ASSERT(stalled_ != group_.empty(), "a group stays only while it waits for room");
   writing_ = true;
   const bool again = stalled_;
   if (!again) {
     group_.swap(queue_);
+    STOA_ASSERT(begun_.load(std::memory_order_relaxed) == applied_.load(std::memory_order_relaxed),
+                "groups are written in order");
     queued_bytes_ = 0;
     group_newest_ = submitted_.load(std::memory_order_relaxed);
     begun_.store(group_newest_, std::memory_order_release);
@@ -67,8 +72,8 @@ Status Committer::write_queued(std::unique_lock<std::mutex>& lock) {
     group_.clear();
     if (stalled_) log_info("commit", "what had waited for room is written");
     stalled_ = false;
-    STOA_ASSERT(applied_.load(std::memory_order_relaxed) <= group_newest_ &&
-                group_newest_ <= submitted_.load(std::memory_order_relaxed));
+    STOA_ASSERT(applied_.load(std::memory_order_relaxed) <= group_newest_, "groups are written in order");
+    STOA_ASSERT(group_newest_ <= submitted_.load(std::memory_order_relaxed), "what is written was handed in");
     applied_.store(group_newest_, std::memory_order_release);
     written_journal_ = next_journal_ - 1;
     tail_.set_written(written_journal_);
@@ -160,6 +165,7 @@ std::vector<QueuedChanges::KeyChange> Committer::made_between(Family family, std
 }
 
 Status Committer::write_group() {
+  STOA_ASSERT(next_journal_ > written_journal_, "numbers of the journal rise");
   batches_.clear();
   extra_.clear();
   usage_.begin_group();
@@ -196,6 +202,8 @@ void Committer::count_references() {
   references_.clear();
   for (const Queued& queued : group_) {
     for (const BlobReference& reference : queued.unit.references) {
+      STOA_ASSERT(reference.blob != kNoBlob, "a blob that is used has a number");
+      STOA_ASSERT(reference.delta == 1 || reference.delta == -1, "a file begins or ends one use");
       References& of_blob = references_[reference.blob];
       of_blob.change += reference.delta;
       of_blob.ended = of_blob.ended || reference.delta < 0;
@@ -228,6 +236,7 @@ Status Committer::wait_durable(CommitTicket ticket, const Deadline& deadline) {
   const auto wanted = static_cast<std::uint64_t>(ticket);
   if (durable_.load(std::memory_order_acquire) >= wanted) return {};
   std::unique_lock lock(mutex_);
+  STOA_ASSERT(wanted <= submitted_.load(std::memory_order_relaxed), "a ticket that is waited for was given");
   Status done;
   while (done && durable_.load(std::memory_order_relaxed) < wanted) {
     if (failed_) return fail(Errc::kIo, "the metadata store failed");
@@ -249,9 +258,10 @@ Status Committer::wait_durable(CommitTicket ticket, const Deadline& deadline) {
 }
 
 Status Committer::sync_all(std::unique_lock<std::mutex>& lock, const Deadline& deadline) {
-  STOA_ASSERT(!syncing_);
+  STOA_ASSERT(!syncing_, "one thread syncs at a time");
   syncing_ = true;
   sync_target_ = submitted_.load(std::memory_order_relaxed);
+  STOA_ASSERT(durable_.load(std::memory_order_relaxed) <= sync_target_, "what is durable was handed in");
   Status done;
   while (done && applied_.load(std::memory_order_relaxed) < sync_target_ && !failed_) {
     if (writing_) {
@@ -262,6 +272,7 @@ Status Committer::sync_all(std::unique_lock<std::mutex>& lock, const Deadline& d
     }
   }
   if (done && !failed_) {
+    STOA_ASSERT(sync_target_ <= applied_.load(std::memory_order_relaxed), "what is synced was written");
     const std::uint64_t journal = written_journal_;
     lock.unlock();
     const Stopwatch watch;
@@ -274,8 +285,8 @@ Status Committer::sync_all(std::unique_lock<std::mutex>& lock, const Deadline& d
     if (!done && done.error().code != Errc::kNoSpace) poison(lock, done.error());
     if (done && !failed_) {
       tail_.set_durable(journal);
-      STOA_ASSERT(durable_.load(std::memory_order_relaxed) <= sync_target_ &&
-                  sync_target_ <= applied_.load(std::memory_order_relaxed));
+      STOA_ASSERT(durable_.load(std::memory_order_relaxed) <= sync_target_, "what is durable stays so");
+      STOA_ASSERT(sync_target_ <= applied_.load(std::memory_order_relaxed), "what is durable was written");
       durable_.store(sync_target_, std::memory_order_release);
     }
   }

@@ -55,6 +55,7 @@ std::uint32_t QueuedChanges::walk_slot_of(Family family, std::string_view key) {
 }
 
 void QueuedChanges::link(Change& change) {
+  STOA_ASSERT(!change.linked, "a change is in its chains once");
   Head& head = slots_->by_key[change.key_slot];
   Head& walk_head = slots_->by_walk[change.walk_slot];
   change.next = head.load(std::memory_order_relaxed);
@@ -67,17 +68,27 @@ void QueuedChanges::link(Change& change) {
 }
 
 void QueuedChanges::unlink(Change& change) {
-  STOA_ASSERT(change.linked);
-  if (change.next != nullptr) change.next->previous = change.previous;
+  STOA_ASSERT(change.linked, "what leaves the chains is in them");
+  if (change.next != nullptr) {
+    STOA_ASSERT(change.next->previous == &change, "neighbours of a chain know each other");
+    change.next->previous = change.previous;
+  }
   if (change.previous != nullptr) {
+    STOA_ASSERT(change.previous->next == &change, "neighbours of a chain know each other");
     change.previous->next = change.next;
   } else {
+    STOA_ASSERT(slots_->by_key[change.key_slot].load(std::memory_order_relaxed) == &change, "a chain has one first");
     slots_->by_key[change.key_slot].store(change.next, std::memory_order_release);
   }
-  if (change.walk_next != nullptr) change.walk_next->walk_previous = change.walk_previous;
+  if (change.walk_next != nullptr) {
+    STOA_ASSERT(change.walk_next->walk_previous == &change, "neighbours of a chain know each other");
+    change.walk_next->walk_previous = change.walk_previous;
+  }
   if (change.walk_previous != nullptr) {
+    STOA_ASSERT(change.walk_previous->walk_next == &change, "neighbours of a chain know each other");
     change.walk_previous->walk_next = change.walk_next;
   } else {
+    STOA_ASSERT(slots_->by_walk[change.walk_slot].load(std::memory_order_relaxed) == &change, "a chain has one first");
     slots_->by_walk[change.walk_slot].store(change.walk_next, std::memory_order_release);
   }
   change.linked = false;
@@ -85,7 +96,7 @@ void QueuedChanges::unlink(Change& change) {
 
 void QueuedChanges::add(Part& part, std::uint64_t unit) {
   const std::lock_guard lock(mutex_);
-  STOA_ASSERT(unit > newest_);
+  STOA_ASSERT(unit > newest_, "numbers of units rise");
   newest_ = unit;
   for (std::size_t i = 0; i < part.size_; ++i) {
     Change& change = part.changes_[i];
@@ -94,6 +105,7 @@ void QueuedChanges::add(Part& part, std::uint64_t unit) {
     // Before the older one goes: a reader without the lock must not find nothing in between.
     link(change);
     if (older == nullptr) continue;
+    STOA_ASSERT(older->superseded_by.load(std::memory_order_relaxed) == 0, "a change is superseded once");
     older->superseded_by.store(unit, std::memory_order_relaxed);
     unlink(*older);
   }
@@ -102,7 +114,10 @@ void QueuedChanges::add(Part& part, std::uint64_t unit) {
 void QueuedChanges::remove(Part& part) {
   const std::lock_guard lock(mutex_);
   for (std::size_t i = 0; i < part.size_; ++i) {
-    if (part.changes_[i].linked) unlink(part.changes_[i]);
+    Change& change = part.changes_[i];
+    STOA_ASSERT(change.linked != (change.superseded_by.load(std::memory_order_relaxed) != 0),
+                "a change is found until a newer one takes its place");
+    if (change.linked) unlink(change);
   }
 }
 

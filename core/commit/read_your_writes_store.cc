@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/assert.h"
+
 namespace stoa::core {
 namespace {
 
@@ -110,6 +112,7 @@ Result<bool> ReadYourWritesStore::get_made(Family family, std::string_view key, 
 
 Status ReadYourWritesStore::multi_get(Family family, std::span<const std::string_view> keys,
                                       std::span<std::optional<std::string>> values) {
+  STOA_ASSERT(keys.size() == values.size(), "there is a value for each key");
   if (made_by_committer(family)) {
     if (!committer_.anything_queued() || committer_.wait_applied()) return kv_.multi_get(family, keys, values);
     for (std::size_t i = 0; i < keys.size(); ++i) {

@@ -1,8 +1,11 @@
 #include "core/data/blob_pins.h"
 
+#include "base/assert.h"
+
 namespace stoa::core {
 
 void BlobPins::add(BlobId blob) {
+  STOA_ASSERT(blob != kNoBlob, "a hole is not held");
   Shard& shard = shards_[shard_of(blob)];
   const std::lock_guard lock(shard.mutex);
   ++shard.counts[blob];
@@ -12,6 +15,7 @@ void BlobPins::remove(BlobId blob) {
   Shard& shard = shards_[shard_of(blob)];
   const std::lock_guard lock(shard.mutex);
   const auto it = shard.counts.find(blob);
+  STOA_ASSERT(it != shard.counts.end() && it->second > 0, "what is let go was held");
   if (--it->second == 0) shard.counts.erase(it);
 }
 

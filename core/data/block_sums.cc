@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
 #include "base/crc32c.h"
 #include "core/kv/codec.h"
 #include "core/kv/keys.h"
@@ -27,6 +28,7 @@ void BlockSummer::add(std::span<const std::byte> bytes) {
 }
 
 BlobSums BlockSummer::finish(BlobId blob) const {
+  STOA_ASSERT(blocks_.size() == bytes_ / kSumBlockBytes, "each whole block has a sum");
   BlobSums sums{blob, bytes_, blocks_};
   if (bytes_ % kSumBlockBytes != 0) sums.blocks.push_back(current_);
   return sums;
@@ -34,6 +36,8 @@ BlobSums BlockSummer::finish(BlobId blob) const {
 
 std::string SumRow::encode() const {
   const std::size_t count = blocks();
+  STOA_ASSERT(count <= kSumRowBlocks, "a row sums a limited number of blocks");
+  STOA_ASSERT((known & ~(count == 0 ? 0 : block_bits(0, count - 1))) == 0, "a row has sums of its bytes");
   const bool all = count == 0 || (known & block_bits(0, count - 1)) == block_bits(0, count - 1);
   Encoder out;
   out.put_varint(bytes).put_varint(count).put(static_cast<std::uint8_t>(all));
@@ -74,6 +78,7 @@ std::uint64_t row_of(std::string_view key) {
 void stage_sums(RecordChanges& changes, const BlobSums& sums) {
   for (std::size_t at = 0; at < sums.blocks.size(); at += kSumRowBlocks) {
     SumRow row;
+    STOA_ASSERT(at * kSumBlockBytes < sums.bytes, "each sum covers bytes");
     row.bytes = std::min(kSumRowBytes, sums.bytes - at * kSumBlockBytes);
     const auto count = std::min<std::size_t>(kSumRowBlocks, sums.blocks.size() - at);
     row.known = block_bits(0, count - 1);

@@ -1,5 +1,6 @@
 #include "core/data/content.h"
 
+#include "base/assert.h"
 #include "base/crc32c.h"
 #include "core/data/data_state.h"
 #include "core/kv/keys.h"
@@ -87,6 +88,11 @@ Status drop_content(VolumeContext& volume, MetaTxn& txn, const NodeRef& node) {
 
 Status take_content(VolumeContext& volume, MetaTxn& txn, FileId id, Inode& next, const StagedContent& content) {
   (void)volume;
+  const auto& extents = content.layout.extents;
+  STOA_ASSERT(!content.is_inline || extents.empty(), "content is inline or in blobs");
+  STOA_ASSERT(!content.is_inline || content.inline_bytes.size() == content.size, "inline content is whole");
+  STOA_ASSERT(extents.empty() || extents.back().end() <= content.size, "new content ends with its file");
+  STOA_ASSERT(extents.size() <= kExtentsMax, "a file has a limited number of extents");
   next.size = content.size;
   next.allocated = content.allocated;
   next.layout = content.layout;
@@ -103,6 +109,8 @@ Status take_content(VolumeContext& volume, MetaTxn& txn, FileId id, Inode& next,
 }
 
 Status append_blob(VolumeContext& volume, StagedContent& content, std::span<const std::byte> bytes) {
+  STOA_ASSERT(!bytes.empty(), "an extent has bytes");
+  STOA_ASSERT(content.layout.empty() || content.layout.extents.back().end() <= content.size, "content is appended");
   STOA_TRY(blob, reserve_blob(volume, bytes.size()));
   content.own_blobs.push_back(blob);
   content.layout.extents.push_back({content.size, bytes.size(), blob, 0});

@@ -1,5 +1,7 @@
 #include "core/data/content_cache.h"
 
+#include "base/assert.h"
+
 namespace stoa::core {
 
 ContentCache::Bytes ContentCache::find(FileId id, std::uint64_t change) {
@@ -23,7 +25,8 @@ void ContentCache::keep(FileId id, std::uint64_t change, Bytes bytes) {
   if (const auto known = shard.by_id.find(id); known != shard.by_id.end()) drop(shard, known->second);
   shard.bytes += cost(entry);
   shard.entries.push_front(std::move(entry));
-  shard.by_id.emplace(id, shard.entries.begin());
+  const bool added = shard.by_id.emplace(id, shard.entries.begin()).second;
+  STOA_ASSERT(added, "a file has one value in the cache");
   while (shard.bytes > shard_bytes_max_) drop(shard, std::prev(shard.entries.end()));
 }
 
@@ -37,6 +40,7 @@ std::uint64_t ContentCache::bytes() const {
 }
 
 void ContentCache::drop(Shard& shard, std::list<Entry>::iterator entry) {
+  STOA_ASSERT(shard.bytes >= cost(*entry), "what leaves the cache was counted");
   shard.bytes -= cost(*entry);
   shard.by_id.erase(entry->id);
   shard.entries.erase(entry);

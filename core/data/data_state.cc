@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.h"
 #include "core/data/upload.h"
 
 namespace stoa::core {
@@ -42,6 +43,7 @@ bool DataState::add_damage(const Damage& damage) {
 
 std::vector<DataState::Damage> DataState::take_new_damage() {
   const std::lock_guard lock(damage_mutex_);
+  STOA_ASSERT(damage_told_ <= damage_.size(), "what was told was found");
   const auto first = damage_.begin() + static_cast<std::ptrdiff_t>(std::exchange(damage_told_, damage_.size()));
   return {first, damage_.end()};
 }

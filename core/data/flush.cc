@@ -1,5 +1,6 @@
 #include "core/data/flush.h"
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "core/data/content.h"
 #include "core/data/data_state.h"
@@ -75,6 +76,7 @@ Result<CommitTicket> commit_plan(VolumeContext& volume, const OpContext& ctx, co
   STOA_TRY(locks, NodeLocks::take(ctx, {node}));
   if (node->deleted) return CommitTicket{};
   Writing* const writing = node->writing.get();
+  STOA_ASSERT(plan.writes <= node->writes, "writes are counted upwards");
   if (writing != nullptr) forget_synced(*writing, plan);
   if (!node->dirty) return node->ticket;
 
@@ -124,6 +126,7 @@ Result<CommitTicket> commit_plan(VolumeContext& volume, const OpContext& ctx, co
   if (writing != nullptr) {
     for (const Extent& extent : taken) std::erase(writing->fresh.extents, extent);
     if (drop_inline) writing->replaces_inline = false;
+    STOA_ASSERT(!writing->replaces_inline || !writing->fresh.empty(), "an extent waits that replaces what is inline");
     std::erase_if(writing->rows, [](const LiveRowRef& row) {
       const std::lock_guard lock(row->mutex);
       return row->gone || row->unsynced == 0;

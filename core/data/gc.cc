@@ -1,5 +1,6 @@
 #include "core/data/gc.h"
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "core/blob/blob_record.h"
 #include "core/data/block_sums.h"
@@ -156,6 +157,7 @@ Status free_unused(VolumeContext& volume, std::span<const BlobId> unused) {
   STOA_TRY(free, unreachable(volume, unused));
   for (std::span<const BlobId> left = free; !left.empty();) {
     const std::size_t piece = piece_of(volume, left);
+    STOA_ASSERT(piece > 0, "each piece frees a blob");
     STOA_CHECK_OK(free_piece(volume, left.first(piece)));
     left = left.subspan(piece);
   }

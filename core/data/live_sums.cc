@@ -3,6 +3,7 @@
 #include <bit>
 #include <chrono>
 
+#include "base/assert.h"
 #include "base/crc32c.h"
 #include "core/data/data_state.h"
 #include "core/kv/keys.h"
@@ -32,6 +33,7 @@ std::uint64_t LiveRow::storable(std::uint64_t synced) const {
 }
 
 SumRow LiveRow::record(std::uint64_t blocks) {
+  STOA_ASSERT((blocks & ~known) == 0, "only sums that are known are stored");
   SumRow row;
   std::size_t last = kSumRowBlocks;
   while (last > 0 && lengths[last - 1] == 0) --last;
@@ -209,6 +211,7 @@ void StagedSums::stage(RecordChanges& changes, Writing& writing, const Layout& l
     }
     const std::uint64_t blocks = row->storable(done);
     put_record(changes, *row, blocks);
+    STOA_ASSERT(!row->staged, "one change stages a row at a time");
     row->staged = true;
     items_.push_back({row, done, blocks});
     return false;

@@ -94,6 +94,7 @@ Status append_part(VolumeContext& volume, StagedContent& joined, const Part& par
 }  // namespace
 
 void share_range(Layout& layout, std::uint64_t offset, std::uint64_t length) {
+  if (length == 0) return;
   std::set<BlobId> blobs;
   for (const Extent& extent : layout.extents) {
     if (extent.file_offset < offset + length && extent.end() > offset) blobs.insert(extent.blob);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/assert.h"
 #include "core/api/ids.h"
 
 namespace stoa::core {
@@ -22,6 +23,8 @@ std::uint64_t segment_end(std::uint64_t offset) {
 }  // namespace
 
 std::vector<Room> rooms_for(std::uint64_t offset, std::uint64_t length, std::uint64_t floor, std::uint64_t ceiling) {
+  STOA_ASSERT(length > 0, "a hole has bytes");
+  STOA_ASSERT(floor <= offset && offset < ceiling, "a hole lies between its neighbours");
   std::vector<Room> rooms;
   const std::uint64_t last = offset + length - 1;
   std::uint64_t begin = std::max(segment_begin(offset), floor);
@@ -33,6 +36,7 @@ std::vector<Room> rooms_for(std::uint64_t offset, std::uint64_t length, std::uin
             ? std::min(begin / kSlotSegmentMax * kSlotSegmentMax + kSlotSegmentMax, kSlotRegionBytes)
             : segment_end(begin);
     const std::uint64_t stop = std::min(end, limit);
+    STOA_ASSERT(stop > begin, "each room has bytes");
     rooms.push_back({begin, stop - begin});
     begin = stop;
   }

@@ -53,6 +53,13 @@ Status check_file(VolumeContext& volume, const OpContext& ctx, const NodeRef& no
   return require_content_outside_bin(volume, ctx, *node);
 }
 
+// The reply to a change of no bytes.
+Result<RangeReply> unchanged(const OpContext& ctx, const NodeRef& node) {
+  STOA_TRY(lock, share_by(node->lock, ctx.deadline));
+  STOA_CHECK_OK(require_regular(*node));
+  return RangeReply{node->record.before(), node->record.attributes()};
+}
+
 // What is refused anyway takes no space on the disks meanwhile. Whether there is room is decided with the change
 // itself.
 Status may_allocate(VolumeContext& volume, const NodeRef& node, const RangeRequest& req) {
@@ -140,6 +147,7 @@ Result<RangeReply> punch(VolumeContext& volume, const OpContext& ctx, const Rang
   if (req.offset > kFileBytesMax || req.length > kFileBytesMax - req.offset) return fail(Errc::kFileTooBig);
   STOA_TRY(node, reach(volume, ctx, req.id));
   STOA_CHECK_OK(check_file(volume, ctx, node, req.offset));
+  if (req.length == 0) return unchanged(ctx, node);
   STOA_TRY(gate, lock_by(node->data_gate, ctx.deadline));
   STOA_CHECK_OK(volume.state.before_io(ctx, req.id, req.offset, req.length, true));
   STOA_CHECK_OK(volume.state.before_mutate(ctx, std::span(&req.id, 1)));

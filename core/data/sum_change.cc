@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/assert.h"
 #include "base/crc32c.h"
 #include "core/data/data_state.h"
 #include "core/data/verify.h"
@@ -40,6 +41,7 @@ class Bytes {
 }  // namespace
 
 void HeldBlocks::hold() {
+  STOA_ASSERT(!held_, "blocks are held once");
   std::unique_lock lock(row_->mutex);
   row_->changed.wait(lock, [&] { return (row_->busy & blocks_) == 0 && !row_->staged; });
   row_->busy |= blocks_;
@@ -49,6 +51,7 @@ void HeldBlocks::hold() {
 void HeldBlocks::release() {
   if (!std::exchange(held_, false)) return;
   const std::lock_guard lock(row_->mutex);
+  STOA_ASSERT((row_->busy & blocks_) == blocks_, "blocks that are held are busy");
   row_->busy &= ~blocks_;
   row_->overwriting &= ~blocks_;
   row_->changed.notify_all();
@@ -273,6 +276,7 @@ Status SumChange::written() {
 }
 
 void SumChange::publish(Writing& writing, std::uint64_t write) {
+  STOA_ASSERT(!published_, "sums of a write are published once");
   published_ = true;
   for (std::size_t i = 0; i < held_.size(); ++i) {
     LiveRow& row = held_[i].row();

@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "base/assert.h"
 #include "core/data/data_state.h"
 #include "core/data/placement.h"
 #include "core/txn/operations.h"
@@ -14,6 +15,7 @@ constexpr std::size_t kUploadsMax = 10'000;
 constexpr std::size_t kUploadBuffersMax = 64;  // of 1 MiB; uploads beyond write what they get as it comes
 constexpr std::size_t kBufferBytes = 1u << 20;
 constexpr std::size_t kBufferAlignment = 4096;
+constexpr const char* kBroken = "a write of the upload failed";
 
 // Small pieces gathered into one large write, in memory that needs no further copy on its way to the disk.
 class GatherBuffer {
@@ -25,6 +27,7 @@ class GatherBuffer {
   std::span<const std::byte> bytes() const { return {memory_, used_}; }
   std::size_t room() const { return kBufferBytes - used_; }
   void append(std::span<const std::byte> bytes) {
+    STOA_ASSERT(bytes.size() <= room(), "a buffer takes what it has room for");
     std::memcpy(memory_ + used_, bytes.data(), bytes.size());
     used_ += bytes.size();
   }
@@ -54,6 +57,7 @@ class BufferPool {
     buffer->clear();
     const std::lock_guard lock(mutex_);
     free_.push_back(std::move(buffer));
+    STOA_ASSERT(free_.size() <= made_, "no buffer is given back twice");
   }
 
  private:
@@ -79,6 +83,7 @@ struct Upload {
   std::uint64_t size_hint = 0;
   bool finished = false;
   bool spilled = false;
+  bool broken = false;  // a write failed half-way, so something is missing
   Layout layout;
   BlockSummer summer;          // of the last blob
   std::vector<BlobSums> sums;  // of those before it
@@ -183,6 +188,8 @@ Status upload_write(VolumeContext& volume, const OpContext&, const UploadWriteRe
     upload->size += length;
     return {};
   }
+  if (upload->broken) return fail(Errc::kIo, kBroken);
+  upload->broken = true;
   if (!upload->spilled) {
     upload->spilled = true;
     upload->buffer = pool().take();
@@ -190,6 +197,7 @@ Status upload_write(VolumeContext& volume, const OpContext&, const UploadWriteRe
     upload->head = {};
   }
   for (const auto& piece : req.data) STOA_CHECK_OK(append(volume, *upload, piece));
+  upload->broken = false;
   upload->size += length;
   return {};
 }
@@ -199,7 +207,7 @@ Status upload_discard(VolumeContext& volume, const OpContext&, const UploadDisca
   if (!upload) return {};
   upload_consumed(volume, req.upload);
   const std::lock_guard lock((*upload)->mutex);
-  (*upload)->finished = true;
+  (*upload)->finished = (*upload)->broken = true;
   for (const BlobId blob : blobs_of(**upload)) volume.in_flight.abandon(blob);
   (*upload)->layout = {};
   return {};
@@ -215,14 +223,17 @@ Result<StagedContent> upload_finish(VolumeContext& volume, UploadId id) {
     content.inline_bytes = upload->head;
     return content;
   }
+  // What is missing nobody may take for content.
+  if (upload->broken) return fail(Errc::kIo, kBroken);
   if (!upload->finished) {
+    upload->broken = true;
     STOA_CHECK_OK(write_buffer(volume, *upload));
+    upload->broken = false;
     pool().give(std::move(upload->buffer));
     upload->finished = true;
     upload->sums.push_back(upload->summer.finish(upload->layout.extents.back().blob));
   }
-  // A write that failed half-way left a gap that nobody may take for content.
-  if (upload->written != upload->size) return fail(Errc::kIo, "a write of the upload failed");
+  STOA_ASSERT(upload->written == upload->size, "all that came is written");
   content.is_inline = false;
   content.size = upload->size;
   content.layout = upload->layout;

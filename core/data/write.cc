@@ -1,3 +1,4 @@
+#include "base/assert.h"
 #include "core/access/access.h"
 #include "core/data/content.h"
 #include "core/data/data_state.h"
@@ -66,6 +67,8 @@ class BlobWrite {
  private:
   void map() {
     pieces_ = map_file(*node_, req_.offset, length_);
+    STOA_ASSERT(pieces_.front().file_offset == req_.offset, "pieces cover the write from its begin");
+    STOA_ASSERT(pieces_.back().end() == end_, "pieces cover the write to its end");
     size_ = node_->record.size;
     fresh_.clear();
     for (const Piece& piece : pieces_) {
@@ -152,6 +155,7 @@ class BlobWrite {
   Result<WriteReply> publish(const Status& done) {
     const std::shared_lock tree_lock(volume_.tree_lock);
     const std::lock_guard lock(node_->lock);
+    STOA_ASSERT(node_->writing != nullptr && node_->writing->under_way > 0, "a write under way is counted");
     Writing& writing = *node_->writing;
     --writing.under_way;
     WriteReply reply{length_, node_->record.before(), {}};

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 
+#include "base/assert.h"
 #include "base/crc32c.h"
 #include "core/data/data_state.h"
 #include "core/data/sum_change.h"
@@ -83,6 +84,7 @@ void forget_edge(VolumeContext& volume, Edge& edge) {
 
 Status punch_blob(VolumeContext& volume, FileId id, std::uint64_t file_offset, BlobId blob, std::uint64_t offset,
                   std::uint64_t length, std::uint64_t content_end) {
+  STOA_ASSERT(length > 0, "a punch zeroes bytes");
   const std::uint64_t end = offset + length;
   const LiveSums::Origin origin{false, std::min(content_end, volume.blobs.capacity(blob))};
   const auto row_in_file = [&](std::uint64_t number) {

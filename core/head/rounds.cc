@@ -10,7 +10,7 @@ namespace stoa::core {
 Rounds::~Rounds() {
   {
     const std::lock_guard lock(mutex_);
-    STOA_ASSERT(works_.empty());
+    STOA_ASSERT(works_.empty(), "works end before their threads");
     stop_ = true;
   }
   wake_.notify_all();
@@ -21,6 +21,7 @@ Rounds::Id Rounds::add(Clock::duration period, std::function<void()> work) {
   const std::lock_guard lock(mutex_);
   const Id id{++last_id_};
   works_.emplace(id, Work{.period = period, .due = kSystemTime.steady() + period, .run = std::move(work)});
+  STOA_ASSERT(!stop_, "no work is added behind the end");
   if (threads_.size() < std::min(threads_max_, works_.size())) threads_.emplace_back([this] { serve(); });
   wake_.notify_one();
   return id;
@@ -70,6 +71,7 @@ void Rounds::serve() {
     lock.unlock();
     work.run();
     lock.lock();
+    STOA_ASSERT(work.running, "a work is run by one thread at a time");
     work.running = false;
     if (work.due == Clock::time_point::max())
       work.due = kSystemTime.steady() + work.period;  // else it was called meanwhile

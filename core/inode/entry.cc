@@ -6,11 +6,12 @@
 namespace stoa::core {
 namespace {
 constexpr std::uint8_t kEntryVersion = 1;
-}
+constexpr std::uint64_t kFirstCookie = 3;  // 1 and 2 are "." and ".."
+}  // namespace
 
 std::string EntryRecord::encode() const {
-  STOA_ASSERT(exists());
-  STOA_ASSERT(cookie >= 3);  // 1 and 2 are "." and ".."
+  STOA_ASSERT(exists(), "a name leads to a file");
+  STOA_ASSERT(cookie >= kFirstCookie, "no name has the place of a dot entry");
   Encoder out;
   out.put(id).put(type).put(flags).put_varint(cookie);
   return encode_record(kEntryVersion, kEntryVersion, out.bytes());
@@ -23,12 +24,12 @@ Result<EntryRecord> EntryRecord::decode(std::string_view value) {
   record.type = in.get<FileType>();
   record.flags = in.get<std::uint8_t>();
   record.cookie = in.get_varint();
-  if (!in.ok()) return fail(Errc::kCorrupt, "entry record");
+  if (!in.ok() || record.id == kNoFile || record.cookie < kFirstCookie) return fail(Errc::kCorrupt, "entry record");
   return record;
 }
 
 std::string CookieRecord::encode() const {
-  STOA_ASSERT(id != kNoFile);
+  STOA_ASSERT(id != kNoFile, "a name leads to a file");
   Encoder out;
   out.put(id).put(type).put(flags).put_string(name);
   return encode_record(kEntryVersion, kEntryVersion, out.bytes());
@@ -41,7 +42,7 @@ Result<CookieRecord> CookieRecord::decode(std::string_view value) {
   record.type = in.get<FileType>();
   record.flags = in.get<std::uint8_t>();
   record.name = std::string(in.get_string());
-  if (!in.ok()) return fail(Errc::kCorrupt, "cookie record");
+  if (!in.ok() || record.id == kNoFile) return fail(Errc::kCorrupt, "cookie record");
   return record;
 }
 

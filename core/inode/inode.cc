@@ -33,7 +33,7 @@ Attributes Inode::attributes() const {
 
 void Inode::touch(Timestamp now) {
   // The clock may be set back; a client that compares times must still see a change.
-  STOA_ASSERT(change < UINT64_MAX);
+  STOA_ASSERT(change < UINT64_MAX, "the change counter never begins again");
   ctime = now > ctime ? now : Timestamp{ctime.ns + 1};
   ++change;
 }
@@ -45,13 +45,14 @@ void Inode::touch_content(Timestamp now) {
 }
 
 std::string Inode::encode() const {
-  STOA_ASSERT(id != kNoFile);
-  STOA_ASSERT(type != FileType{});
-  STOA_ASSERT(!is_directory() || layout.empty());
-  STOA_ASSERT(is_directory() || (target == kNoFile && charged_to == kNoFile));
-  STOA_ASSERT(!has(kIsBin) || is_directory());
-  STOA_ASSERT(acl == nullptr || has(kHasAcl));
-  STOA_ASSERT((dos & ~kAllDosAttributes) == 0);
+  STOA_ASSERT(id != kNoFile, "a record is of a file");
+  STOA_ASSERT(type != FileType{}, "a file has a type");
+  STOA_ASSERT(!is_directory() || layout.empty(), "a directory has no content");
+  STOA_ASSERT(is_directory() || target == kNoFile, "only directories stand for others");
+  STOA_ASSERT(is_directory() || charged_to == kNoFile, "only directories count elsewhere");
+  STOA_ASSERT(!has(kIsBin) || is_directory(), "a bin is a directory");
+  STOA_ASSERT(acl == nullptr || has(kHasAcl), "an ACL is known to be stored");
+  STOA_ASSERT((dos & ~kAllDosAttributes) == 0, "there are no other DOS attributes");
   Encoder out;
   out.bytes().reserve(192);
   out.put(generation).put(type).put(flags).put(mode).put_varint(links).put_varint(uid).put_varint(gid);
@@ -98,6 +99,13 @@ Result<Inode> Inode::decode(FileId id, std::string_view value) {
   inode.birth_epoch = in.get_varint();
   inode.target = FileId{in.get_varint()};
   if (!in.ok() || !inode.layout.decode(in) || (dos & ~std::uint64_t{kAllDosAttributes}) != 0) {
+    return fail(Errc::kCorrupt, "inode record");
+  }
+  // What encode() would never have written.
+  const bool of_its_type = inode.is_directory()
+                               ? inode.layout.empty()
+                               : !inode.has(kIsBin) && inode.target == kNoFile && inode.charged_to == kNoFile;
+  if (!of_its_type || inode.type == FileType{} || inode.type > FileType::kFifo || inode.change == UINT64_MAX) {
     return fail(Errc::kCorrupt, "inode record");
   }
   return inode;

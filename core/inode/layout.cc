@@ -33,6 +33,7 @@ std::vector<Piece> with_holes(std::vector<Piece>&& covered, std::uint64_t offset
   std::vector<Piece> all;
   all.reserve(covered.size() * 2 + 1);
   for (const Piece& piece : covered) {
+    STOA_ASSERT(piece.file_offset >= offset, "pieces of a file do not overlap");
     if (piece.file_offset > offset) all.push_back({offset, piece.file_offset - offset});
     all.push_back(piece);
     offset = piece.end();
@@ -58,17 +59,19 @@ std::vector<Piece> map_both(const Layout& a, const Layout& b, std::uint64_t offs
 }
 
 void Layout::insert(const Extent& extent) {
-  STOA_ASSERT(extent.length > 0);
-  STOA_ASSERT(extent.blob != kNoBlob);
+  STOA_ASSERT(extent.length > 0, "an extent has bytes");
+  STOA_ASSERT(extent.blob != kNoBlob, "an extent lies in a blob");
+  STOA_ASSERT(extent.end() > extent.file_offset, "an extent ends within 2^64 bytes");
   const auto at = first_behind(extents, extent.file_offset);
-  STOA_ASSERT(at == extents.end() || at->file_offset >= extent.end());
+  STOA_ASSERT(at == extents.end() || at->file_offset >= extent.end(), "extents do not overlap");
   extents.insert(at, extent);
 }
 
 Layout::Cut Layout::cut(std::uint64_t offset, std::uint64_t length) {
   Cut cut;
   const std::uint64_t end = offset + length;
-  STOA_ASSERT(end >= offset);
+  STOA_ASSERT(end >= offset, "a cut ends within 2^64 bytes");
+  if (length == 0) return cut;  // or it would make two of an extent around it
   std::vector<Extent> kept;
   kept.reserve(extents.size() + 1);
   for (const Extent& extent : extents) {
@@ -94,12 +97,13 @@ Layout::Cut Layout::cut(std::uint64_t offset, std::uint64_t length) {
     if (delta != 0) cut.changes.push_back({extent.blob, delta});
     cut.gone.push_back(part_of(extent, std::max(offset, extent.file_offset), std::min(end, extent.end())));
   }
+  STOA_ASSERT(kept.size() <= extents.size() + 1, "a cut makes two of one extent at most");
   extents = std::move(kept);
   return cut;
 }
 
 void Layout::encode(Encoder& out) const {
-  STOA_ASSERT(extents.size() <= kExtentsMax);
+  STOA_ASSERT(extents.size() <= kExtentsMax, "a file has a limited number of extents");
   out.put_varint(extents.size());
   for (const Extent& extent : extents) {
     out.put_varint(extent.file_offset).put_varint(extent.length).put(extent.blob).put_varint(extent.blob_offset);
@@ -109,7 +113,7 @@ void Layout::encode(Encoder& out) const {
 
 bool Layout::decode(Decoder& in) {
   const std::uint64_t count = in.get_varint();
-  if (count > in.rest().size() / kExtentBytesMin) return false;
+  if (count > in.rest().size() / kExtentBytesMin || count > kExtentsMax) return false;
   extents.clear();
   extents.reserve(count);
   std::uint64_t end = 0;
@@ -122,6 +126,7 @@ bool Layout::decode(Decoder& in) {
     extent.shared = (in.get<std::uint8_t>() & kSharedFlag) != 0;
     extent.birth_epoch = in.get_varint();
     if (extent.length == 0 || extent.file_offset < end || extent.end() < extent.file_offset) return false;
+    if (extent.blob == kNoBlob) return false;
     end = extent.end();
     extents.push_back(extent);
   }

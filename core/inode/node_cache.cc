@@ -68,7 +68,8 @@ Result<Chains> NodeCache::chains_of(FileId dir, unsigned nested) {
 }
 
 void NodeCache::move(const AncestryRef& dir, const AncestryRef& to) {
-  STOA_ASSERT(!lies_in(to, dir->dir));
+  STOA_ASSERT(to != nullptr, "a directory that moves goes into another one");
+  STOA_ASSERT(!lies_in(to, dir->dir), "no directory lies in itself");
   dir->above = to;
   moves_.fetch_add(1, std::memory_order_release);
 }
@@ -131,6 +132,7 @@ Status NodeCache::load_owners(Account& account) {
 }
 
 Result<Node::State> NodeCache::load(Node& node, unsigned nested) {
+  STOA_ASSERT(node.account == nullptr && node.ancestry == nullptr, "a node is loaded once");
   STOA_TRY(stored, read(node.id));
   const FileId counted_in = stored.counted_in();
   const bool found = stored.inode.has_value();
@@ -247,8 +249,11 @@ NodeRef NodeCache::peek(FileId id) {
 }
 
 void NodeCache::insert(const NodeRef& node) {
-  STOA_ASSERT(node->account != nullptr);
-  STOA_ASSERT(node->record.id == node->id && !node->deleted);
+  STOA_ASSERT(node->account != nullptr && node->ancestry != nullptr, "a new file counts in a directory");
+  STOA_ASSERT(node->record.id == node->id, "a record is its file's");
+  STOA_ASSERT(!node->deleted, "a new file is there");
+  STOA_ASSERT(node->state.load(std::memory_order_relaxed) == Node::State::kLoading, "a new file was not found before");
+  STOA_ASSERT(!node->dirty && is_zero(node->pending), "nothing of a new file waits for a flush");
   node->state.store(Node::State::kReady, std::memory_order_release);
   Shard& shard = shard_of(node->id);
   const std::lock_guard lock(shard.mutex);
@@ -290,7 +295,10 @@ void NodeCache::evict_some(Shard& shard) {
         // An account that somebody charges must stay the only one of its directory, and so must its place in the tree.
         if (drop && node.record.is_directory() && (node.account.use_count() > 1 || node.ancestry.use_count() > 1))
           drop = false;
-        if (drop) shard.nodes.erase(it);
+        if (drop) {
+          STOA_ASSERT(node.writing == nullptr || node.writing->under_way == 0, "no file that is written is forgotten");
+          shard.nodes.erase(it);
+        }
       }
     }
     if (drop) {

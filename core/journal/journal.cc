@@ -32,7 +32,7 @@ Result<Journal::Page> Journal::read(std::uint64_t after, std::size_t limit) {
   const auto it = kv_.scan(Family::kJournal, keys::be64(after + 1), {});
   for (; it->valid(); it->next()) {
     const std::uint64_t sequence = keys::read_be64(it->key());
-    STOA_ASSERT(sequence > page.next);
+    STOA_ASSERT(sequence > page.next, "a walk meets records in order");
     if (sequence > newest) break;
     if (page.records.size() == limit) {
       page.more = true;
@@ -52,10 +52,12 @@ Result<Journal::Page> Journal::read(std::uint64_t after, std::size_t limit) {
     page.records.push_back(*std::move(record));
   }
   STOA_CHECK_OK(it->status());
-  if (page.next == after) {
+  if (page.next == after && !page.more) {
     page.lost = newest - after;
     page.next = newest;
   }
+  STOA_ASSERT(after <= page.next && page.next <= newest, "a page leads onwards, to what is durable");
+  STOA_ASSERT(page.records.size() <= limit, "a page has a limit");
   return page;
 }
 

@@ -80,9 +80,11 @@ std::string_view protocol_word(Protocol protocol) {
 }
 
 std::string encode_note(const JournalNote& note, const OpContext& ctx, Timestamp time) {
-  STOA_ASSERT(note.kind >= ChangeKind::kCreate && note.kind <= kLastChangeKind);
-  STOA_ASSERT(is_protocol(ctx.protocol));
-  STOA_ASSERT(note.to_parent == kNoFile || note.kind == ChangeKind::kRename);
+  STOA_ASSERT(note.kind >= ChangeKind::kCreate && note.kind <= kLastChangeKind, "a reader knows the kind of change");
+  STOA_ASSERT(is_protocol(ctx.protocol), "a reader knows the protocol");
+  STOA_ASSERT(note.to_parent == kNoFile || note.kind == ChangeKind::kRename, "only a rename has two places");
+  STOA_ASSERT(!note.result || static_cast<std::uint16_t>(*note.result) <= kErrcLast, "a reader knows the error");
+  STOA_ASSERT(!note.type || *note.type <= FileType::kFifo, "a reader knows the type");
   Encoder out;
   out.bytes().reserve(90 + note.name.size() + note.to_name.size() + ctx.client.size());
   out.put(note.kind)

@@ -1,5 +1,6 @@
 #include "core/links/drop_link.h"
 
+#include "base/assert.h"
 #include "core/data/content.h"
 #include "core/kv/keys.h"
 #include "core/links/orphan.h"
@@ -27,6 +28,7 @@ Result<OtherParent> other_parent(VolumeContext& volume, FileId id, FileId dir, s
 }
 
 Status drop_file(VolumeContext& volume, MetaTxn& txn, const NodeRef& node) {
+  STOA_ASSERT(!node->record.is_directory(), "a directory has no content to drop");
   STOA_CHECK_OK(drop_content(volume, txn, node));
   STOA_CHECK_OK(txn.delete_inode(node));
   // With what is promised to writes that are under way: nobody who counts files would find it any more.

@@ -1,5 +1,6 @@
 #include "core/links/key_path.h"
 
+#include "base/assert.h"
 #include "core/access/access.h"
 #include "core/links/new_inode.h"
 #include "core/links/remove_directory.h"
@@ -121,6 +122,7 @@ Result<NodeRef> walk_directories(const VolumeView& volume, const OpContext& ctx,
 Result<NodeRef> make_directories(VolumeContext& volume, const OpContext& ctx, FileId root,
                                  std::span<const std::string_view> parts, std::size_t* kept,
                                  const std::optional<MultipartOf>& multipart) {
+  STOA_ASSERT(*kept <= parts.size(), "directories that are kept are of the key");
   STOA_TRY(dir, volume.nodes.get(root));
   for (std::size_t depth = 0; depth < parts.size(); ++depth) {
     STOA_TRY(entry, find_directory(volume, ctx, dir, parts[depth]));

@@ -1,5 +1,6 @@
 #include "core/links/new_inode.h"
 
+#include "base/assert.h"
 #include "core/access/acl.h"
 #include "core/inode/inode_usage.h"
 #include "core/txn/depth.h"
@@ -128,6 +129,9 @@ Result<NodeRef> add_file(MetaTxn& txn, const NodeRef& dir, Inode& dir_next, std:
     STOA_CHECK_OK(require_depth(dir->ancestry, 1));
     note_levels(above, 1);
   }
+  STOA_ASSERT(above != nullptr, "a new file counts in a directory");
+  STOA_ASSERT(inode.parent == dir->id, "a new file lies where its name is");
+  STOA_ASSERT(inode.links == (directory ? 2u : 1u), "a new file has one name");
   STOA_CHECK_OK(txn.reserve({above, {inode.uid, inode.gid}, inode.id, of}, usage_of(inode)));
   STOA_CHECK_OK(txn.insert_entry(dir, dir_next, raw, inode.id, inode.type));
   txn.put_inode(dir, dir_next);

@@ -1,5 +1,6 @@
 #include "core/links/orphan.h"
 
+#include "base/assert.h"
 #include "core/data/content.h"
 #include "core/kv/keys.h"
 #include "core/links/drop_link.h"
@@ -7,6 +8,7 @@
 
 namespace stoa::core {
 Status stage_orphan(MetaTxn& txn, const NodeRef& node) {
+  STOA_ASSERT(node->record.type == FileType::kRegular, "only a file is open");
   Inode next = node->record;
   next.links = 0;
   next.touch(txn.now());
@@ -21,11 +23,13 @@ Status stage_orphan(MetaTxn& txn, const NodeRef& node) {
     moved = txn.move_charge(node, target, usage_of(node->record));
   }
   STOA_CHECK_OK(moved);
-  next.parent = target.account->dir;
+  // The record of a damaged file may say of no directory that it counts there.
+  const bool counts = target.account != nullptr;
+  next.parent = counts ? target.account->dir : kNoFile;
   txn.records().mark_orphan(node->id);
   txn.put_inode(node, std::move(next));
   // After put_inode, which commits lazily reserved bytes where they were reserved.
-  AncestryRef ancestry = find_above(node->ancestry, target.account->dir);
+  AncestryRef ancestry = counts ? find_above(node->ancestry, target.account->dir) : nullptr;
   txn.set_chains(node, {std::move(target.account), std::move(ancestry)});
   return {};
 }

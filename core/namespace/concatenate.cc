@@ -1,5 +1,6 @@
 #include <map>
 
+#include "base/debug_assert.h"
 #include "core/access/access.h"
 #include "core/data/part.h"
 #include "core/kv/keys.h"
@@ -44,6 +45,7 @@ Status stage_consume(VolumeContext& volume, MetaTxn& txn, const NodeRef& dir, co
   STOA_CHECK_OK(it->status());
 
   if (joined != versions.size()) return fail(Errc::kStale, "a part is gone");
+  STOA_DEBUG_ASSERT(emptied.entries == 0, "a directory that goes has no names");
 
   const std::string link_prefix = keys::link_key(dir->id, parent->id, "");
   const auto link = volume.kv.scan(Family::kLink, link_prefix, keys::behind_prefix(link_prefix));

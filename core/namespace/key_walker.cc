@@ -1,5 +1,6 @@
 #include "core/namespace/key_walker.h"
 
+#include "base/assert.h"
 #include "core/access/access.h"
 #include "core/kv/keys.h"
 
@@ -28,6 +29,7 @@ Result<bool> KeyWalker::may_list(FileId dir) {
 }
 
 Status KeyWalker::seek(std::string_view key) {
+  STOA_ASSERT(!frames_.empty(), "a walk begins at its root");
   frames_.resize(1);
   std::string_view rest = key;
   for (;;) {
@@ -77,11 +79,13 @@ Status KeyWalker::resolve_here() {
 }
 
 Status KeyWalker::step_over() {
+  STOA_ASSERT(valid_, "a walk goes on from an entry");
   it_->next();
   return resolve_here();
 }
 
 Status KeyWalker::enter() {
+  STOA_ASSERT(valid_ && at_directory(), "a walk enters directories only");
   STOA_TRY(allowed, may_list(entry_.id));
   if (!allowed) return step_over();
   std::string stored(keys::after_id(it_->key()));

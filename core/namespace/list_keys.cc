@@ -1,3 +1,4 @@
+#include "base/assert.h"
 #include "core/inode/load_inodes.h"
 #include "core/kv/keys.h"
 #include "core/namespace/key_walker.h"
@@ -63,6 +64,8 @@ class Listing {
       if (past_prefix_) break;
     }
     STOA_CHECK_OK(break_leases());
+    STOA_ASSERT(reply_.keys.size() == ids_.size(), "each key of the page has a file");
+    STOA_ASSERT(reply_.keys.size() + reply_.prefixes.size() <= req_.limit, "a page has a limit");
     STOA_CHECK_OK(fill(volume_, req_.want_meta, ids_, reply_.keys));
     // A file that vanished while the page was gathered has no attributes any more.
     std::erase_if(reply_.keys, [](const ListedKey& key) { return key.attr.id == kNoFile; });

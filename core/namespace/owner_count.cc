@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "core/inode/inode_usage.h"
 #include "core/kv/keys.h"
@@ -61,6 +62,7 @@ Result<FileId> look_ahead(VolumeContext& volume, OwnerWalk& walk, std::size_t fi
 
 Status count_step(VolumeContext& volume, OwnerWalk& walk, std::size_t files_max) {
   STOA_TRY(to, look_ahead(volume, walk, files_max));
+  STOA_ASSERT(to > walk.at.below && to <= walk.at.from, "each step goes on, up to the files that came to be since");
   const std::lock_guard alone(volume.tree_lock);
   CountStep reserved{.files = walk.reserved}, committed{.files = walk.committed};
   CountedFiles after = walk.at;

@@ -1,5 +1,6 @@
 #include "core/namespace/put_object.h"
 
+#include "base/assert.h"
 #include "core/access/access.h"
 #include "core/data/flush.h"
 #include "core/links/drop_link.h"
@@ -61,6 +62,7 @@ Result<PutKeyReply> put_locked(VolumeContext& volume, const OpContext& ctx, cons
                                const StagedContent& content, const FoundObject& found, const UserBin& user_bin,
                                const DeletedName& name, CommitTicket& ticket) {
   const std::string_view raw = name.raw;
+  STOA_ASSERT((found.node == nullptr) == !found.entry.exists(), "an object is found with its name");
   STOA_CHECK_OK(require_outside_bin(volume, *found.dir));
   const bool regular = found.node != nullptr && found.node->record.type == FileType::kRegular;
   STOA_CHECK_OK(check_expectation(put.expect, regular ? &found.node->record : nullptr));

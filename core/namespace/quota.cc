@@ -77,6 +77,11 @@ Result<CommitTicket> commit_change(VolumeContext& volume, const OpContext& ctx, 
   return txn.commit();
 }
 
+// Removed since a walk began; or damaged, which the verifier tells, and which must not hide the others.
+bool is_passed_over(Errc why) {
+  return why == Errc::kStale || why == Errc::kCorrupt;
+}
+
 // Absent: owners are wholly counted, or not at all.
 Result<std::optional<OwnerCountProgress>> progress_of(const VolumeView& volume, const AccountRef& account) {
   const auto looked_at = volume.ledger.looked_at(account);
@@ -249,11 +254,13 @@ Result<ListQuotasReply> list_quotas(const VolumeView& volume, const OpContext& c
     }
     const FileId dir = keys::id_of(it->key().substr(prefix.size()));
     const auto node = volume.nodes.get(dir);
-    if (!node) continue;  // removed since the walk began
+    if (!node && is_passed_over(node.error().code)) continue;
+    STOA_CHECK_OK(node);
     const AccountRef account = (*node)->chains_now().account;
     const UsageRecord record = volume.ledger.read(account);
     const auto path = path_of(volume, ctx, {.id = dir});
-    if (!path) continue;
+    if (!path && is_passed_over(path.error().code)) continue;
+    STOA_CHECK_OK(path);
     STOA_TRY(counting, progress_of(volume, account));
     reply.quotas.push_back({dir, path->path, record.limits, record.usage, record.since, record.child_limits,
                             record.owners != OwnersCounted::kNo, counting, record.by_class,

@@ -1,3 +1,4 @@
+#include "base/debug_assert.h"
 #include "core/access/access.h"
 #include "core/inode/load_inodes.h"
 #include "core/kv/keys.h"
@@ -127,6 +128,7 @@ class Page {
            (reply_.entries.size() < req_.entries_max && name_bytes_ + name_size <= req_.name_bytes_max);
   }
   void add(DirectoryEntry entry) {
+    STOA_DEBUG_ASSERT(reply_.entries.empty() || reply_.entries.back().cookie < entry.cookie, "cookies of a page rise");
     name_bytes_ += entry.name.size();
     reply_.entries.push_back(std::move(entry));
   }

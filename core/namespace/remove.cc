@@ -1,4 +1,5 @@
 // unlink and rmdir.
+#include "base/assert.h"
 #include "core/access/access.h"
 #include "core/links/drop_link.h"
 #include "core/links/remove_directory.h"
@@ -60,6 +61,7 @@ Result<RemoveReply> with_target(VolumeContext& volume, const OpContext& ctx, con
           if (entry.record.id != target.entry.record.id || !still_kept(volume, target.user_bin, *dir))
             return std::nullopt;
           target.entry = std::move(entry);
+          STOA_ASSERT(target.entry.record.id == target.node->id, "what is removed is what was found");
           STOA_CHECK_OK(require_outside_bin(volume, *dir));
           return body(target, ticket);
         },

@@ -1,3 +1,4 @@
+#include "base/assert.h"
 #include "core/access/access.h"
 #include "core/links/drop_link.h"
 #include "core/namespace/find_object.h"
@@ -36,6 +37,7 @@ Result<RemoveKeyReply> remove_key(VolumeContext& volume, const OpContext& ctx, c
       STOA_CHECK_OK(check_expectation(req.expect, &found->node->record));
       STOA_CHECK_OK(require_remove(ctx, found->dir->record, found->node->record));
       STOA_CHECK_OK(require_outside_bin(volume, *found->dir));
+      STOA_ASSERT(entry.id == found->node->id, "what is removed is what was found");
       MetaTxn txn(volume, ctx);
       Inode dir_next = found->dir->record;
       STOA_CHECK_OK(txn.remove_entry(found->dir, dir_next, parts.last, entry));

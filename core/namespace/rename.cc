@@ -1,3 +1,4 @@
+#include "base/debug_assert.h"
 #include "core/access/access.h"
 #include "core/links/drop_link.h"
 #include "core/links/remove_directory.h"
@@ -89,6 +90,10 @@ Status stage_usage(MetaTxn& txn, const ResolvedRename& p, Inode& next) {
 // `alone`: the tree is locked for this alone. Absent: it is to be.
 Result<std::optional<RenameReply>> rename_locked(VolumeContext& volume, const OpContext& ctx, const RenameRequest& req,
                                                  const ResolvedRename& p, bool alone, CommitTicket& ticket) {
+  STOA_ASSERT(p.moved != p.replaced, "a file does not replace itself");
+  STOA_ASSERT((p.replaced == nullptr) == !p.to.record.exists(), "what is there is replaced");
+  STOA_DEBUG_ASSERT(alone || p.from_dir == p.to_dir || !p.moved->record.is_directory(),
+                    "a directory changes parents with the tree for itself");
   STOA_CHECK_OK(check_rules(ctx, req, p));
   for (const NodeRef& dir : {p.from_dir, p.to_dir}) STOA_CHECK_OK(require_outside_bin(volume, *dir));
   MetaTxn txn(volume, ctx);

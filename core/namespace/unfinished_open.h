@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/assert.h"
 #include "core/state/state_table.h"
 
 namespace stoa::core {
@@ -18,6 +19,7 @@ class UnfinishedOpen {
   UnfinishedOpen& operator=(const UnfinishedOpen&) = delete;
 
   Status begin(FileId file) {
+    STOA_ASSERT(id_ == kNoOpen, "an open is begun once");
     spec_.file = file;
     STOA_TRY(id, state_.open(spec_));
     id_ = id;
@@ -25,13 +27,17 @@ class UnfinishedOpen {
   }
   // Of a file that is being made, with its directory locked.
   Status begin_unmade(FileId file) {
+    STOA_ASSERT(id_ == kNoOpen, "an open is begun once");
     spec_.file = file;
     STOA_TRY(id, state_.open_unmade(spec_));
     id_ = id;
     return {};
   }
   OpenId id() const { return id_; }
-  OpenId finish() { return std::exchange(id_, kNoOpen); }
+  OpenId finish() {
+    STOA_ASSERT(id_ != kNoOpen, "an open that is finished was begun");
+    return std::exchange(id_, kNoOpen);
+  }
 
  private:
   VolumeState& state_;

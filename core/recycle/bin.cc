@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "base/assert.h"
 #include "core/api/registry.h"
 #include "core/data/content.h"
 #include "core/kv/keys.h"
@@ -113,6 +114,7 @@ std::string name_in_bin(std::string_view raw, std::uint64_t serial) {
 // The entry in the user's bin and the record of the item.
 Status stage_item(VolumeContext& volume, const OpContext& ctx, MetaTxn& txn, const UserBin& user_bin,
                   const Inode& inode, const DeletedName& name) {
+  STOA_ASSERT(user_bin.node != nullptr && user_bin.bin != kNoFile, "what is kept goes into a bin");
   STOA_TRY(id, volume.next_id());
   const auto serial = static_cast<std::uint64_t>(id);
   const ItemRecord item{.id = inode.id,
@@ -127,6 +129,7 @@ Status stage_item(VolumeContext& volume, const OpContext& ctx, MetaTxn& txn, con
                         .client = ctx.client,
                         .time = txn.now(),
                         .bytes = inode.type == FileType::kRegular ? inode.size : 0};
+  STOA_ASSERT(item.name.size() <= kNameBytesMax, "a name in a bin is as long as a name may be");
   Inode user_bin_next = user_bin.node->record;
   // Its serial is in the name, and nobody else puts anything into a user's bin.
   txn.insert_unique_entry(user_bin.node, user_bin_next, item.name, inode.id, inode.type);
@@ -198,6 +201,7 @@ UserBin known_user_bin(VolumeContext& volume, FileId recycle_root, std::uint32_t
 void remember_user_bin(VolumeContext& volume, const std::pair<FileId, std::uint32_t>& of,
                        const RecycleState::KnownUserBin& known) {
   const std::lock_guard lock(volume.recycle.mutex);
+  STOA_ASSERT(volume.recycle.user_bins.size() <= RecycleState::kUserBinsMax, "bins that are known have a limit");
   if (volume.recycle.user_bins.size() == RecycleState::kUserBinsMax) volume.recycle.user_bins.clear();
   volume.recycle.user_bins.insert_or_assign(of, known);
 }
@@ -351,6 +355,8 @@ Result<bool> remove_or_recycle_directory(VolumeContext& volume, const OpContext&
 
 Status recycle_content(VolumeContext& volume, const OpContext& ctx, MetaTxn& txn, const UserBin& user_bin,
                        const NodeRef& node, const DeletedName& name) {
+  STOA_ASSERT(node->record.type == FileType::kRegular, "only a file's content is kept by itself");
+  STOA_ASSERT(node->writing == nullptr || node->writing->fresh.empty(), "what is kept is written and known");
   Inode old = node->record;
   STOA_TRY(id, volume.next_id());
   old.id = id;

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 
+#include "base/assert.h"
 #include "core/api/registry.h"
 #include "core/inode/posix_name.h"
 #include "core/kv/keys.h"
@@ -23,7 +24,8 @@ Result<std::string> original_path(const VolumeView& volume, const ItemRecord& it
   STOA_TRY(origin, origin_of(volume, item));
   if (!origin) return std::string();
   auto above = path_of(volume, {}, {origin->dir});
-  if (!above) return std::string();
+  if (!above && above.error().code == Errc::kStale) return std::string();
+  STOA_CHECK_OK(above);
   std::string path = above->path == "/" ? std::string() : std::move(above->path);
   for (std::string_view rest = origin->key;;) {
     const std::size_t slash = rest.find('/');
@@ -100,6 +102,7 @@ Result<ListRecycledReply> list_recycled(const VolumeView& volume, const OpContex
     STOA_TRY(one, shown(volume, {bin, serial}, item));
     reply.items.push_back(std::move(one));
   }
+  STOA_ASSERT(reply.items.size() <= most, "a page has a limit");
   reply.truncated = told_to != kLast;
   if (reply.truncated) reply.next = told_to;
   return reply;

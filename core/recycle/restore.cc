@@ -96,6 +96,8 @@ class Restore {
 
   Result<std::optional<RestoreReply>> move(const NodeRef& user_bin, const EntryRecord& entry, const NodeRef& dir,
                                            const std::string& raw, const NodeRef& node, CommitTicket& ticket) {
+    STOA_ASSERT(entry.id == node->id && node->id == item_.id, "what is restored is what was found");
+    STOA_ASSERT(user_bin != dir, "what is restored leaves its bin");
     STOA_TRY(same_directory, find_form(volume_, *dir, raw, true));
     const bool hidden_by_directory = !node->record.is_directory() && same_directory.exists();
     MetaTxn txn(volume_, ctx_);

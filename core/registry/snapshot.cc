@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
+
 namespace stoa::core {
 namespace {
 
@@ -72,7 +74,10 @@ const QosRule* RegistryView::find_qos_rule(const QosTarget& target) const {
 }
 
 qos::QosUse RegistryView::qos_use(const QosTarget& target) const {
-  return target.kind == QosKind::kBackground ? background_->use() : qos_classes_.find(target)->qos_class->use();
+  if (target.kind == QosKind::kBackground) return background_->use();
+  const QosEntry* const entry = qos_classes_.find(target);
+  STOA_ASSERT(entry != nullptr, "the use is asked of a QoS class that there is");
+  return entry->qos_class->use();
 }
 
 const Export* RegistryView::find_export(ExportId id) const {

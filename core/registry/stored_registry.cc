@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "core/kv/keys.h"
 #include "core/registry/name_rules.h"
@@ -209,7 +210,9 @@ Status StoredRegistry::change_export(const Export& changed) {
   STOA_CHECK_OK(commit_(batch));
 
   RegistryRecords records = now().records();
-  *std::ranges::find(records.exports, record.id, &Export::id) = std::move(record);
+  const auto known = std::ranges::find(records.exports, record.id, &Export::id);
+  STOA_ASSERT(known != records.exports.end(), "an export in the index is in the list");
+  *known = std::move(record);
   publish(std::move(records));
   return {};
 }
@@ -225,7 +228,8 @@ Status StoredRegistry::remove_export(std::string_view name) {
   STOA_CHECK_OK(commit_(batch));
 
   RegistryRecords records = now().records();
-  std::erase_if(records.exports, [id](const Export& e) { return e.id == id; });
+  const auto gone = std::erase_if(records.exports, [id](const Export& e) { return e.id == id; });
+  STOA_ASSERT(gone > 0, "an export in the index is in the list");
   publish(std::move(records), without_qos_class(QosTarget::of_export(id)));
   return {};
 }
@@ -261,7 +265,9 @@ Status StoredRegistry::change_user(const User& user) {
   STOA_CHECK_OK(commit_(batch));
 
   RegistryRecords records = now().records();
-  *std::ranges::find(records.users, user.name, &User::name) = user;
+  const auto known = std::ranges::find(records.users, user.name, &User::name);
+  STOA_ASSERT(known != records.users.end(), "a user in the index is in the list");
+  *known = user;
   publish(std::move(records));
   return {};
 }
@@ -280,7 +286,8 @@ Status StoredRegistry::remove_user(std::string_view name) {
   STOA_CHECK_OK(commit_(batch));
 
   RegistryRecords records = now().records();
-  std::erase_if(records.users, [name](const User& u) { return u.name == name; });
+  const auto gone = std::erase_if(records.users, [name](const User& u) { return u.name == name; });
+  STOA_ASSERT(gone > 0, "a user in the index is in the list");
   publish(std::move(records));
   return {};
 }
@@ -435,7 +442,8 @@ Status StoredRegistry::remove_token(std::string_view name) {
   STOA_CHECK_OK(commit_(batch));
 
   RegistryRecords records = now().records();
-  std::erase_if(records.tokens, [name](const Token& t) { return t.name == name; });
+  const auto gone = std::erase_if(records.tokens, [name](const Token& t) { return t.name == name; });
+  STOA_ASSERT(gone > 0, "a token in the index is in the list");
   publish(std::move(records));
   const std::lock_guard uses(uses_mutex_);
   if (const auto it = uses_.find(name); it != uses_.end()) uses_.erase(it);
@@ -489,7 +497,8 @@ Status StoredRegistry::remove_group(std::string_view name) {
   STOA_CHECK_OK(commit_(batch));
 
   RegistryRecords records = now().records();
-  std::erase_if(records.groups, [name](const Group& g) { return g.name == name; });
+  const auto gone = std::erase_if(records.groups, [name](const Group& g) { return g.name == name; });
+  STOA_ASSERT(gone > 0, "a group in the index is in the list");
   publish(std::move(records));
   return {};
 }

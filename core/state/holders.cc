@@ -1,5 +1,7 @@
 #include "core/state/holders.h"
 
+#include "base/assert.h"
+
 namespace stoa::core {
 
 static_assert(std::size_t{1} << 16 == Holders::kHoldersMax);
@@ -21,8 +23,11 @@ HolderId Holders::add(HolderEvents* events, std::string_view peer, const LeaseTe
   } else {
     return kNoHolder;
   }
+  STOA_ASSERT(at < used_, "a free slot was used before");
   const HolderId id{++generation_ << kSlotBits | at};
   Slot& mine = slot(id);
+  STOA_ASSERT(mine.id.load() == 0, "a slot has one holder at a time");
+  STOA_ASSERT(mine.peer == nullptr, "a slot that is free counts for no peer");
   {
     const std::lock_guard calling(mine.calling);
     mine.events = events;
@@ -52,15 +57,23 @@ bool Holders::retire(HolderId holder) {
 }
 
 void Holders::remove(HolderId holder) {
+  const Slot& mine = slot(holder);
+  STOA_ASSERT(mine.id.load() == 0, "a holder is retired before it is removed");
+  STOA_ASSERT(mine.held.load() == 0, "all that a holder has is taken away before it goes");
+  STOA_ASSERT(mine.own.opens.load() == 0, "no open is counted for a holder that goes");
+  STOA_ASSERT(mine.own.locks.load() == 0, "no lock is counted for a holder that goes");
+  STOA_ASSERT(mine.own.leases.load() == 0, "no lease is counted for a holder that goes");
   {
     const std::lock_guard calling(slot(holder).calling);
     slot(holder).events = nullptr;
   }
   const std::lock_guard lock(mutex_);
   const std::shared_ptr<Peer> peer = std::exchange(slot(holder).peer, nullptr);
+  STOA_ASSERT(peer != nullptr, "a holder goes once");
   constexpr long kOursAndTheTable = 2;
   if (peer.use_count() == kOursAndTheTable) peers_.erase(peer->name);
   free_.push_back(static_cast<std::uint64_t>(holder) % kHoldersMax);
+  STOA_ASSERT(free_.size() <= used_, "no slot is free twice");
 }
 
 std::int64_t Holders::held(HolderId holder) const {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/debug_assert.h"
+
 namespace stoa::core {
 
 const Lease* Leases::find(LeaseId id) const {
@@ -20,6 +22,13 @@ std::optional<StateClock::time_point> Leases::awaited_until(StateClock::time_poi
     if (lease.awaited(now)) last = std::max(last, std::optional(*lease.recalled + lease.recall_timeout));
   }
   return last;
+}
+
+void Leases::add(const Lease& lease) {
+  STOA_ASSERT(valid_bits(lease.bits), "write caching comes with read caching");
+  STOA_ASSERT(!lease.recalled, "a new lease is not recalled yet");
+  STOA_DEBUG_ASSERT(of(lease.owner) == nullptr, "an owner has one lease of a file");
+  leases_.push_back(lease);
 }
 
 std::optional<Lease> Leases::remove(LeaseId id) {

@@ -33,7 +33,7 @@ struct Lease {
 class Leases {
  public:
   bool empty() const { return leases_.empty(); }
-  void add(const Lease& lease) { leases_.push_back(lease); }
+  void add(const Lease& lease);
   const Lease* find(LeaseId id) const;
   Lease* find(LeaseId id) { return const_cast<Lease*>(std::as_const(*this).find(id)); }
   Lease* of(const LeaseOwner& owner);

@@ -1,5 +1,7 @@
 #include "core/state/lock_ranges.h"
 
+#include "base/assert.h"
+
 namespace stoa::core {
 namespace {
 
@@ -10,6 +12,7 @@ using Held = LockRanges::Change::Held;
 }  // namespace
 
 LockRange range_of(const ByteSpan& span) {
+  STOA_ASSERT(span.first <= span.last, "a lock has a byte");
   return {span.first, span.last == kEnd ? LockRange::kToEnd : span.last - span.first + 1};
 }
 
@@ -98,6 +101,11 @@ LockRanges::Change LockRanges::plan(const LockOwner& owner, const ByteSpan& span
   if (before) change.become[change.count++] = *before;
   if (exclusive) change.become[change.count++] = wanted;
   if (after) change.become[change.count++] = *after;
+  for (std::size_t i = 0; i < change.count; ++i) {
+    const ByteSpan& one = change.become[i].span;
+    STOA_ASSERT(one.first <= one.last, "a lock has a byte");
+    STOA_ASSERT(i == 0 || change.become[i - 1].span.last < one.first, "an owner's locks do not overlap");
+  }
   return change;
 }
 
@@ -108,12 +116,20 @@ void LockRanges::apply(const LockOwner& owner, const Change& change) {
     mine = owners_.insert(owners_.end(), {owner, {}});
   }
   std::vector<Held>& locks = mine->locks;
+  STOA_ASSERT(change.begin <= change.end, "a change replaces locks from one to another");
+  STOA_ASSERT(change.end <= locks.size(), "a change is of the locks that it was planned for");
   const auto at = [&](std::size_t i) { return locks.begin() + static_cast<std::ptrdiff_t>(i); };
   const std::size_t replaced = std::min(change.count, change.end - change.begin);
   std::copy_n(change.become.begin(), replaced, at(change.begin));
   locks.erase(at(change.begin + replaced), at(change.end));
   locks.insert(at(change.begin + replaced), change.become.begin() + static_cast<std::ptrdiff_t>(replaced),
                change.become.begin() + static_cast<std::ptrdiff_t>(change.count));
+  const std::size_t behind = change.begin + change.count;
+  STOA_ASSERT(
+      change.begin == 0 || behind == change.begin || locks[change.begin - 1].span.last < locks[change.begin].span.first,
+      "an owner's locks are in order");
+  STOA_ASSERT(behind == 0 || behind == locks.size() || locks[behind - 1].span.last < locks[behind].span.first,
+              "an owner's locks are in order");
   if (locks.empty()) owners_.erase(mine);
 }
 

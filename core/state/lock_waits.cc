@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <unordered_set>
 
+#include "base/assert.h"
+
 namespace stoa::core {
 namespace {
 
@@ -44,17 +46,23 @@ LockWait* LockWaits::add(const LockRequest& wanted, const ByteSpan& span, const 
   ++by_holder_[wanted.owner.holder];
   ++by_peer_[peer];
   ++size_;
+  STOA_ASSERT(by_owner_.size() <= size_, "each owner in the index waits");
   return &wait;
 }
 
 LockWaits::Queue::iterator LockWaits::remove(Queue& queue, Queue::iterator wait) {
   const LockOwner& owner = wait->wanted.owner;
   const auto mine = by_owner_.find(owner);
-  std::erase(mine->second, &*wait);
+  STOA_ASSERT(mine != by_owner_.end(), "who waits is known by owner");
+  STOA_ASSERT(size_ > 0, "no more waits end than began");
+  const auto ended = std::erase(mine->second, &*wait);
+  STOA_ASSERT(ended == 1, "a wait is known by its owner once");
   if (mine->second.empty()) by_owner_.erase(mine);
   const auto held = by_holder_.find(owner.holder);
+  STOA_ASSERT(held != by_holder_.end() && held->second > 0, "each wait is counted for its holder");
   if (--held->second == 0) by_holder_.erase(held);
   const auto of_peer = by_peer_.find(wait->peer);
+  STOA_ASSERT(of_peer != by_peer_.end() && of_peer->second > 0, "each wait is counted for its peer");
   if (--of_peer->second == 0) by_peer_.erase(of_peer);
   --size_;
   return queue.erase(wait);
@@ -150,6 +158,7 @@ LockWait* LockWaits::let_one_pass(LockWait& wait, const Holding& holding) {
   for (std::size_t i = 0; i < way.size(); ++i) {
     if (!way[i].by_order) continue;
     LockWait* const waits_its_turn = i + 1 < way.size() ? way[i + 1].wait : &wait;
+    STOA_ASSERT(!waits_its_turn->passes, "who passes keeps to no order, and is let pass once");
     waits_its_turn->passes = true;
     return waits_its_turn;
   }

@@ -1,5 +1,6 @@
 #include "core/state/reclaim.h"
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "core/kv/codec.h"
 #include "core/kv/keys.h"
@@ -61,6 +62,7 @@ Status Reclaim::remember(Protocol protocol, std::string_view name) {
     STOA_TRY(committed, committer_.commit({.batch = std::move(batch)}));
     ticket = committed;
     Client& client = clients_[key];
+
     client.here = true;
     ++client.remembered;
   }
@@ -92,6 +94,8 @@ Status Reclaim::forget(Protocol protocol, std::string_view name) {
 
 void Reclaim::no_longer_waited_for(Client& client) {
   if (!client.waited_for) return;
+  STOA_ASSERT(waited_for_ > 0, "a client that is waited for is counted");
+  STOA_ASSERT(client.before, "only clients of before the start are waited for");
   client.waited_for = false;
   if (--waited_for_ == 0) grace_over_.store(true, std::memory_order_release);
 }
@@ -116,6 +120,7 @@ bool Reclaim::in_grace() {
 Result<CommitTicket> Reclaim::end_grace() {
   WriteBatch batch;
   std::size_t lost = 0;
+  STOA_ASSERT(waited_for_ <= clients_.size(), "who is waited for is known");
   for (auto it = clients_.begin(); it != clients_.end();) {
     const Client& client = it->second;
     if (client.waited_for && !client.here) {

@@ -1,4 +1,5 @@
 // Files that are deleted by their last close: delete pending, delete on close.
+#include "base/assert.h"
 #include "base/log.h"
 #include "core/state/state_table.h"
 
@@ -14,6 +15,7 @@ Status VolumeState::set_delete(OpenId open, DeleteWhen when) {
     if ((mine.modes & kOpenDeletes) == 0) return fail(Errc::kAccess, "not opened for deleting");
     if (mine.name == nullptr) return fail(Errc::kInvalid, "opened by no name");
     FileState& file = shard.files.at(mine.file);
+    STOA_ASSERT(!file.shares.empty(), "a file that is open has opens");
     if (when == DeleteWhen::kPending) {
       STOA_CHECK_OK(ask_leases(shard, mine.file, file, mine.owner, kTakesName));
       file.doomed = mine.name;

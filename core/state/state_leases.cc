@@ -1,6 +1,7 @@
 // The caching leases of the table: granted, recalled to a level, answered, revoked, and the gate that they are.
 #include "core/state/state_table.h"
 
+#include "base/assert.h"
 #include "base/log.h"
 
 namespace stoa::core {
@@ -22,13 +23,17 @@ bool VolumeState::paused(Shard& shard, FileId id, HolderId holder, StateClock::t
 }
 
 void VolumeState::count_bits(std::uint32_t bits, std::int64_t more) {
-  if ((bits & kWriteCaching) != 0) write_leases_.fetch_add(more);
-  if ((bits & kHandleCaching) != 0) handle_leases_.fetch_add(more);
+  const std::int64_t writing = (bits & kWriteCaching) != 0 ? write_leases_.fetch_add(more) + more : 0;
+  const std::int64_t handles = (bits & kHandleCaching) != 0 ? handle_leases_.fetch_add(more) + more : 0;
+  STOA_ASSERT(writing >= 0, "no more leases for writing end than began");
+  STOA_ASSERT(handles >= 0, "no more leases of handles end than began");
 }
 
 void VolumeState::wake_if_clear(FileState& file) {
   if (file.recall_waits.empty() || file.leases.awaited_until(options_.now())) return;
-  recall_waits_.fetch_sub(static_cast<std::int64_t>(file.recall_waits.size()));
+  const auto woken = static_cast<std::int64_t>(file.recall_waits.size());
+  const std::int64_t before = recall_waits_.fetch_sub(woken);
+  STOA_ASSERT(before >= woken, "no more waits for recalls end than began");
   const std::lock_guard lock(recalls_mutex_);
   for (FileState::Waiting& waiting : file.recall_waits) due_clear_.push_back(std::move(waiting.clear));
   file.recall_waits.clear();
@@ -45,6 +50,8 @@ bool VolumeState::recall_leases(Shard& shard, FileId id, FileState& file, Recall
     if (lease.revoked) return;
     const std::uint32_t keeps = left(lease);
     if (keeps == lease.bits) return;
+    STOA_ASSERT((keeps & ~lease.bits) == 0, "a recall leaves some of the bits that there are");
+    STOA_ASSERT(keeps == kLeaseNone || valid_bits(keeps), "write caching comes with read caching");
     if (lease.tentative) {
       withdrawn.push_back(lease.id);
       return;
@@ -119,6 +126,7 @@ std::optional<GrantedLease> VolumeState::add_bits(Shard& shard, FileId id, FileS
         ~lease.bits;
     count_bits(more, +1);
     lease.bits |= more;
+    STOA_ASSERT(valid_bits(lease.bits), "write caching comes with read caching");
   }
   return GrantedLease{lease.id, lease.bits};
 }
@@ -128,8 +136,10 @@ void VolumeState::add_lease(Shard& shard, FileId id, Lease lease) {
   lease.recall_timeout = timeout ? *timeout : options_.lease_recall_timeout;
   count_bits(lease.bits, +1);
   shard.files[id].leases.add(lease);
-  shard.leases.emplace(lease.id, id);
-  shard.holdings[lease.owner.holder].leases.insert(lease.id);
+  const bool added = shard.leases.emplace(lease.id, id).second;
+  STOA_ASSERT(added, "no number of a lease is given twice");
+  const bool held = shard.holdings[lease.owner.holder].leases.insert(lease.id).second;
+  STOA_ASSERT(held, "a lease is its holder's once");
   holders_.count(lease.owner.holder, 1);
 }
 
@@ -169,8 +179,10 @@ std::optional<GrantedLease> VolumeState::grant_lease(FileId id, const LeaseOwner
 }
 
 void VolumeState::forget_lease(Shard& shard, const Lease& gone) {
-  shard.leases.erase(gone.id);
-  shard.holdings[gone.owner.holder].leases.erase(gone.id);
+  const std::size_t known = shard.leases.erase(gone.id);
+  STOA_ASSERT(known == 1, "a lease of a file is in the index");
+  const std::size_t held = shard.holdings[gone.owner.holder].leases.erase(gone.id);
+  STOA_ASSERT(held == 1, "a lease is its holder's");
   forget_if_empty(shard, gone.owner.holder);
   holders_.count(gone.owner.holder, -1);
   (void)take_leases(gone.owner.holder, -1);
@@ -183,6 +195,7 @@ void VolumeState::end_lease(Shard& shard, LeaseId lease) {
   const FileId id = found->second;
   FileState& file = shard.files.at(id);
   const auto gone = file.leases.remove(lease);
+  STOA_ASSERT(gone.has_value(), "a lease in the index is its file's");
   forget_lease(shard, *gone);
   wake_if_clear(file);
   forget_if_empty(shard, id);
@@ -203,6 +216,7 @@ Status VolumeState::acknowledge(LeaseId lease, std::uint32_t bits) {
       end_lease(shard, lease);
     } else {
       Lease& mine = *file.leases.find(lease);
+      STOA_ASSERT(!mine.recalled || (mine.keeps & ~mine.bits) == 0, "a recall leaves some of the bits that there are");
       if (mine.lapsed(options_.now())) return fail(Errc::kTimeout, "the lease is revoked");
       const std::uint32_t most = mine.recalled ? mine.keeps : mine.bits;
       if ((bits & ~most) != 0 || !valid_bits(bits) || mine.kind == LeaseKind::kDelegation) {

@@ -1,4 +1,5 @@
 // Waiting for the byte-range locks of the table.
+#include "base/assert.h"
 #include "core/state/state_table.h"
 
 namespace stoa::core {
@@ -193,6 +194,7 @@ void VolumeState::serve_waits(FileId id, News& news) {
       more = true;
     }
   }
+  STOA_ASSERT(file.waited_for || queue->empty(), "a file with a queue is marked as waited for");
   if (queue->empty()) {
     waits_.drop(id);
     file.waited_for = false;

@@ -1,4 +1,5 @@
 // The byte-range locks of the table, POSIX and mandatory ones; who waits for them is in state_lock_waits.cc.
+#include "base/assert.h"
 #include "core/state/state_table.h"
 
 namespace stoa::core {
@@ -23,6 +24,7 @@ Result<std::optional<HeldLock>> VolumeState::take_lock(Shard& shard, FileId id, 
   const LockRanges::Change change = file.locks.plan(owner, span, exclusive);
   STOA_CHECK_OK(take_locks(owner.holder, change.growth()));
   file.locks.apply(owner, change);
+  STOA_ASSERT(!file.locks.empty(), "a file that was locked has locks");
   if (shard.holdings[owner.holder].locked.insert(id).second) holders_.count(owner.holder, 1);
   return std::nullopt;
 }
@@ -126,6 +128,7 @@ Result<std::optional<HeldLock>> VolumeState::lock_mandatory(OpenId open, LockRan
     const LeaseOwner owner = found->second.owner;
     const FileId id = found->second.file;
     FileState& file = shard.files.at(id);
+    STOA_ASSERT(!file.shares.empty(), "a file that is open has opens");
     STOA_CHECK_OK(ask_leases(shard, id, file, owner, mode_of_lock(exclusive)));
     if (const MandatoryLock* const other = file.mandatory.in_the_way(open, range, exclusive)) {
       return HeldLock{{other->owner.holder, {}}, other->range, other->exclusive};
@@ -162,7 +165,8 @@ Status VolumeState::unlock_mandatory(OpenId open, LockRange range) {
 
 void VolumeState::end_mandatory(HolderId holder, std::size_t count) {
   (void)take_locks(holder, -static_cast<std::int64_t>(count));
-  mandatory_locks_.fetch_sub(static_cast<std::int64_t>(count));
+  const std::int64_t before = mandatory_locks_.fetch_sub(static_cast<std::int64_t>(count));
+  STOA_ASSERT(before >= static_cast<std::int64_t>(count), "no more mandatory locks end than began");
 }
 
 Status VolumeState::check_mandatory(const OpContext& ctx, FileId id, std::uint64_t offset, std::uint64_t length,

@@ -1,4 +1,5 @@
 // The opens of the table: share reservations, and files that live on because they are open.
+#include "base/assert.h"
 #include "core/state/state_table.h"
 
 namespace stoa::core {
@@ -47,8 +48,10 @@ Result<OpenId> VolumeState::open_unmade(const OpenSpec& spec) {
 void VolumeState::add_open(Shard& shard, OpenId id, const Open& open) {
   shard.files[open.file].shares.add(open.owner, open.modes);
   count_denying(open.modes, +1);
-  shard.opens.emplace(id, open);
-  shard.holdings[open.owner.holder].opens.insert(id);
+  const bool added = shard.opens.emplace(id, open).second;
+  STOA_ASSERT(added, "no number of an open is given twice");
+  const bool held = shard.holdings[open.owner.holder].opens.insert(id).second;
+  STOA_ASSERT(held, "an open is its holder's once");
   holders_.count(open.owner.holder, 1);
 }
 
@@ -110,6 +113,7 @@ void VolumeState::join_opens(OpenId into, OpenId from) {
   if (stays == shard.opens.end() || goes == shard.opens.end()) return;
   Open& mine = stays->second;
   if (mine.file != goes->second.file || mine.owner != goes->second.owner) return;
+  STOA_ASSERT(shard.holdings.at(mine.owner.holder).opens.contains(from), "an open is its holder's");
   ShareTable& shares = shard.files.at(mine.file).shares;
   const Modes both = mine.modes | goes->second.modes;
   shares.remove(mine.owner, mine.modes);
@@ -123,7 +127,9 @@ void VolumeState::join_opens(OpenId into, OpenId from) {
 }
 
 void VolumeState::count_denying(Modes open, std::int64_t more) {
-  if ((open & (kOpenDeniesRead | kOpenDeniesWrite)) != 0) denying_opens_.fetch_add(more, std::memory_order_relaxed);
+  if ((open & (kOpenDeniesRead | kOpenDeniesWrite)) == 0) return;
+  const std::int64_t before = denying_opens_.fetch_add(more, std::memory_order_relaxed);
+  STOA_ASSERT(before + more >= 0, "no more opens stop denying than denied");
 }
 
 Status VolumeState::check_denied(FileId id, OpenId through, std::uint32_t access) const {
@@ -145,7 +151,8 @@ VolumeState::Ended VolumeState::end_open(Shard& shard, OpenId open) {
   const Open gone = found->second;
   shard.opens.erase(found);
   const HolderId holder = gone.owner.holder;
-  shard.holdings[holder].opens.erase(open);
+  const std::size_t known = shard.holdings[holder].opens.erase(open);
+  STOA_ASSERT(known == 1, "an open is its holder's");
   forget_if_empty(shard, holder);
   holders_.count(holder, -1);
   (void)take_opens(holder, -1);
@@ -158,6 +165,7 @@ VolumeState::Ended VolumeState::end_open(Shard& shard, OpenId open) {
     (void)ask_leases(shard, gone.file, file, gone.owner, kTakesName);
   }
   const bool last = file.shares.empty();
+  STOA_ASSERT(!last || file.mandatory.empty(), "mandatory locks go with their opens");
   const Ended ended{.orphan = last && std::exchange(file.orphan, false), .doomed = last && file.doomed != nullptr};
   forget_if_empty(shard, gone.file);
   return ended;

@@ -1,6 +1,7 @@
 // Requests that wait until the recalls of a file are answered.
 #include <condition_variable>
 
+#include "base/assert.h"
 #include "core/state/state_table.h"
 
 namespace stoa::core {
@@ -29,7 +30,9 @@ void VolumeState::stop_waiting(const RecallWait& wait) {
   if (found == shard.files.end()) return;
   const auto gone = std::erase_if(found->second.recall_waits,
                                   [&](const FileState::Waiting& waiting) { return waiting.number == wait.number; });
-  recall_waits_.fetch_sub(static_cast<std::int64_t>(gone));
+  STOA_ASSERT(gone <= 1, "each wait has a number of its own");
+  const std::int64_t before = recall_waits_.fetch_sub(static_cast<std::int64_t>(gone));
+  STOA_ASSERT(before >= static_cast<std::int64_t>(gone), "no more waits for recalls end than began");
 }
 
 Status VolumeState::wait_until_clear(FileId id, StateClock::time_point until) {

@@ -1,4 +1,5 @@
 #include "core/state/state_table.h"
+#include "base/assert.h"
 
 namespace stoa::core {
 namespace {
@@ -11,7 +12,9 @@ struct Count {
 // All of them, or none.
 Status take(std::initializer_list<Count> counts, std::int64_t more) {
   for (const Count* count = counts.begin(); count != counts.end(); ++count) {
-    if (count->held.fetch_add(more, std::memory_order_relaxed) + more <= count->max || more <= 0) continue;
+    const std::int64_t now = count->held.fetch_add(more, std::memory_order_relaxed) + more;
+    STOA_ASSERT(now >= 0, "no more is given back than was taken");
+    if (now <= count->max || more <= 0) continue;
     for (const Count* taken = counts.begin(); taken <= count; ++taken)
       taken->held.fetch_sub(more, std::memory_order_relaxed);
     return fail(Errc::kBusy, "too many opens, locks or leases");
@@ -98,6 +101,7 @@ void VolumeState::remove_holder(HolderId holder) {
     const std::lock_guard lock(waits_mutex_);
     const std::size_t before = waits_.size();
     waited_for = waits_.remove(holder);
+    STOA_ASSERT(waits_.size() <= before, "no wait is added by a removal");
     holders_.count(holder, static_cast<std::int64_t>(waits_.size()) - static_cast<std::int64_t>(before));
   }
   for (Shard& shard : shards_) {
@@ -105,6 +109,7 @@ void VolumeState::remove_holder(HolderId holder) {
     const auto found = shard.holdings.find(holder);
     if (found == shard.holdings.end()) continue;
     const Holdings gone = found->second;
+    STOA_ASSERT(!gone.empty(), "a holder with nothing is not in the table");
     for (const OpenId open : gone.opens) {
       const FileId file = shard.opens.at(open).file;
       if (shard.files.at(file).waited_for) waited_for.push_back(file);

@@ -7,6 +7,7 @@
 namespace stoa::core {
 
 void BlobsInFlight::track(BlobId blob) {
+  STOA_ASSERT(blob != kNoBlob, "a blob that is under way has a number");
   const std::lock_guard lock(mutex_);
   ++tracked_[blob];
 }
@@ -15,7 +16,7 @@ void BlobsInFlight::untrack(BlobId blob) {
   const std::lock_guard lock(mutex_);
   const auto it = tracked_.find(blob);
   if (it == tracked_.end()) return;
-  STOA_ASSERT(it->second > 0);
+  STOA_ASSERT(it->second > 0, "a blob that is tracked is counted");
   if (--it->second == 0) tracked_.erase(it);
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
+
 #include "core/txn/in_bin.h"
 
 namespace stoa::core {
@@ -18,6 +20,7 @@ Status require_depth(const AncestryRef& dir, std::uint32_t levels) {
 }
 
 void note_levels(const AccountRef& dir, std::uint32_t levels) {
+  STOA_ASSERT(levels > 0, "a level is noted with a directory");
   for (const Account* at = dir.get(); at != nullptr; at = at->parent.get(), ++levels) {
     std::uint32_t known = at->height.load(std::memory_order_relaxed);
     if (known >= levels) return;  // and so do those above know

@@ -1,5 +1,7 @@
 #include "core/txn/entry_cache.h"
 
+#include "base/assert.h"
+
 namespace stoa::core {
 
 EntryCache::EntryCache(std::uint64_t entries_max) : slots_(entries_max < kLocks ? kLocks : entries_max) {}
@@ -12,6 +14,7 @@ std::optional<EntryRecord> EntryCache::find(std::string_view key) const {
 }
 
 void EntryCache::set(std::string_view key, const EntryRecord& record) {
+  STOA_ASSERT(key.size() >= sizeof(FileId), "a name is kept with its directory");
   const std::size_t slot = slot_of(key);
   const std::lock_guard lock(locks_[slot % kLocks]);
   slots_[slot].key = key;

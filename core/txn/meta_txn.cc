@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/assert.h"
+#include "base/debug_assert.h"
 #include "core/inode/acl_record.h"
 #include "core/inode/inode_usage.h"
 #include "core/kv/keys.h"
@@ -13,7 +13,19 @@
 
 namespace stoa::core {
 
+namespace {
+
+// Whether a thread, which should be this one, has the lock alone. Held so, it is only looked at.
+bool is_locked(RwLock& lock) {
+  if (!lock.try_lock_shared()) return true;
+  lock.unlock_shared();
+  return false;
+}
+
+}  // namespace
+
 MetaTxn::~MetaTxn() {
+  STOA_ASSERT(!committed_ || records_.empty(), "nothing is put behind the commit");
   if (committed_) return;
   volume_.ledger.cancel(reservations_);
 }
@@ -29,7 +41,12 @@ void MetaTxn::put_acl(Inode& next) {
 }
 
 void MetaTxn::put_inode(const NodeRef& node, Inode next, Visible visible) {
-  STOA_ASSERT(next.id == node->id && !node->deleted);
+  STOA_ASSERT(next.id == node->id, "a record is its file's");
+  STOA_ASSERT(!node->deleted, "a file that is gone does not change");
+  STOA_ASSERT(is_locked(node->lock), "a file that changes is locked");
+  STOA_ASSERT(next.type == node->record.type, "a file keeps its type");
+  STOA_ASSERT(next.change >= node->record.change, "the change counter never goes back");
+  STOA_ASSERT(next.next_cookie >= node->record.next_cookie, "no cookie is given twice");
   if (next.acl != node->record.acl) put_acl(next);
   records_.put_inode(next);
   if (!is_zero(node->pending)) commit_pending(node->charge_target(), node->pending);
@@ -37,7 +54,8 @@ void MetaTxn::put_inode(const NodeRef& node, Inode next, Visible visible) {
 }
 
 NodeRef MetaTxn::new_inode(Inode record, Chains chains) {
-  STOA_ASSERT(record.id != kNoFile && chains.account != nullptr && chains.ancestry != nullptr);
+  STOA_ASSERT(record.id != kNoFile, "a new file has an id");
+  STOA_ASSERT(chains.account != nullptr && chains.ancestry != nullptr, "a new file counts in a directory");
   if (record.acl != nullptr) put_acl(record);
   records_.put_inode(record);
   auto node = std::make_shared<Node>(record.id);
@@ -49,12 +67,15 @@ NodeRef MetaTxn::new_inode(Inode record, Chains chains) {
 }
 
 void MetaTxn::set_chains(const NodeRef& node, Chains chains) {
-  STOA_ASSERT((chains.account == nullptr) == (chains.ancestry == nullptr));
-  STOA_ASSERT(chains.account == nullptr || chains.account->dir == chains.ancestry->dir);
+  STOA_ASSERT((chains.account == nullptr) == (chains.ancestry == nullptr),
+              "a file counts and lies in a directory, or none");
+  STOA_ASSERT(chains.account == nullptr || chains.account->dir == chains.ancestry->dir, "a file counts where it lies");
   chains_.push_back({node, std::move(chains)});
 }
 
 Status MetaTxn::delete_inode(const NodeRef& node, Visible visible) {
+  STOA_ASSERT(!node->deleted, "a file goes once");
+  STOA_ASSERT(is_locked(node->lock), "a file that goes is locked");
   records_.remove_inode(node->id);
   if (node->record.is_directory()) {
     const UsageRecord known = volume_.ledger.read(node->account);
@@ -101,7 +122,9 @@ void MetaTxn::insert_unique_entry(const NodeRef& dir, Inode& dir_next, std::stri
 }
 
 void MetaTxn::put_entry(FileId dir, Inode& dir_next, std::string_view raw, const EntryRecord& record) {
-  STOA_ASSERT(record.exists() && dir_next.id == dir && dir_next.is_directory());
+  STOA_ASSERT(record.exists(), "a name leads to a file");
+  STOA_ASSERT(dir_next.id == dir, "a name goes into the record of its directory");
+  STOA_ASSERT(dir_next.is_directory(), "only directories have names");
   const bool directory = record.type == FileType::kDirectory;
   named_.push_back({record.id, record.type});
   records_.put_entry(dir, raw, record);
@@ -112,8 +135,10 @@ void MetaTxn::put_entry(FileId dir, Inode& dir_next, std::string_view raw, const
 }
 
 Status MetaTxn::remove_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, const EntryRecord& record) {
-  STOA_ASSERT(record.exists() && dir_next.id == dir->id && dir_next.is_directory());
-  STOA_ASSERT(dir_next.entries > 0);
+  STOA_ASSERT(record.exists(), "a name leads to a file");
+  STOA_ASSERT(dir_next.id == dir->id, "a name leaves the record of its directory");
+  STOA_ASSERT(dir_next.is_directory(), "only directories have names");
+  STOA_ASSERT(dir_next.entries > 0, "a directory has the names that leave it");
   const bool directory = record.type == FileType::kDirectory;
   renamed_.push_back(record.id);
   name_bytes_ -= static_cast<std::int64_t>(raw.size());
@@ -141,6 +166,7 @@ Status MetaTxn::reserve(const ChargeTarget& target, const Usage& delta) {
 }
 
 void MetaTxn::release(const ChargeTarget& target, const Usage& delta) {
+  STOA_ASSERT(!is_negative(delta), "what is released was charged");
   // What only shrinks is never refused.
   (void)volume_.ledger.reserve(reservations_, {{target, -delta}});
   charges_.push_back({target, -delta});
@@ -153,6 +179,7 @@ Status MetaTxn::move_charge(const NodeRef& node, const ChargeTarget& to, const U
 }
 
 Status MetaTxn::change_attribute_bytes(const NodeRef& node, Inode& next, std::uint64_t from, std::uint64_t to) {
+  STOA_DEBUG_ASSERT(next.attribute_bytes + to >= from, "attributes that go were counted");
   next.attribute_bytes = next.attribute_bytes + to - from;
   const ChargeTarget target = next.is_directory() ? node->charge_target_of_directory() : node->charge_target();
   if (to > from) return reserve(target, {.bytes = static_cast<std::int64_t>(to - from)});
@@ -180,7 +207,9 @@ void MetaTxn::end_charge(const NodeRef& node, const Usage& usage) {
 
 Status MetaTxn::move_directory(const NodeRef& dir, const NodeRef& parent, const Usage& itself) {
   const AccountRef& to = parent->account;
-  STOA_ASSERT(dir->record.is_directory() && dir->account != to);
+  STOA_ASSERT(dir->record.is_directory(), "only directories have an account that moves");
+  STOA_ASSERT(dir->account != to, "no directory lies in itself");
+  STOA_DEBUG_ASSERT(is_locked(volume_.tree_lock), "a directory changes parents with the tree for itself");
   const bool is_bin = dir->ancestry->kind == Ancestry::Kind::kBin;
   // Who owns what below a directory that changes its class with it, only a look at all of it would tell: so none does.
   if (lies_in_upload(dir->ancestry) || lies_in_upload(parent->ancestry))
@@ -221,6 +250,9 @@ Status MetaTxn::move_directory(const NodeRef& dir, const NodeRef& parent, const 
 }
 
 Status MetaTxn::move_bare_directory(const NodeRef& dir, const NodeRef& to) {
+  STOA_ASSERT(dir->record.is_directory() && dir->record.entries == 0, "a bare directory has no names");
+  STOA_ASSERT(!dir->record.has(kHasBin), "a bare directory has no bin");
+  STOA_DEBUG_ASSERT(is_zero(volume_.ledger.read(dir->account).usage), "a bare directory counts nothing");
   const ChargeTarget from = dir->charge_target_of_directory();
   STOA_CHECK_OK(move(from, {to->account, from.owner, dir->id}, usage_of(dir->record), {}));
   note_levels(to->account, 1);
@@ -323,7 +355,8 @@ std::vector<std::string> MetaTxn::journal() const {
 }
 
 Result<CommitTicket> MetaTxn::commit() {
-  STOA_ASSERT(!committed_);
+  STOA_ASSERT(!committed_, "a transaction is committed once");
+  STOA_ASSERT(!records_.empty() || (publications_.empty() && created_.empty()), "a batch is used once");
   STOA_CHECK_OK(fault_point(volume_.options.faults, "txn.commit"));
   STOA_CHECK_OK(volume_.room.admit(records_.batch(), name_bytes_));
   STOA_CHECK_OK(break_leases());
@@ -346,6 +379,7 @@ Result<CommitTicket> MetaTxn::commit() {
     }
   }
   for (const NodeRef& node : forgotten_) {
+    STOA_ASSERT(node->writing != nullptr, "what is forgotten was written");
     Writing& writing = *node->writing;
     for (const Extent& extent : writing.fresh.extents) volume_.in_flight.abandon(extent.blob);
     writing.fresh.extents.clear();

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/assert.h"
 #include "core/journal/note.h"
 #include "core/txn/record_changes.h"
 #include "core/txn/volume_context.h"
@@ -92,6 +93,7 @@ class MetaTxn {
   // A node that is locked for the transaction alone stays so until it ends, and no longer: who takes back what a
   // refused one needed takes the tree lock, which comes before that of any node.
   void keep_locked(NodeRef node, std::unique_lock<RwLock> lock) {
+    STOA_ASSERT(lock.owns_lock(), "what is kept locked is locked");
     locks_.emplace_back(std::move(node), std::move(lock));
   }
 

@@ -52,6 +52,7 @@ Result<FileId> VolumeContext::next_id() {
     STOA_CHECK_OK(committer.commit({.batch = std::move(batch)}));
     id_limit_ += kIdsReservedAtOnce;
   }
+  STOA_ASSERT(next_id_ < id_limit_, "ids are given from what is reserved in the store");
   return FileId{next_id_++};
 }
 
@@ -61,12 +62,13 @@ Result<NodeLocks> NodeLocks::take(const OpContext& ctx, std::initializer_list<No
   for (const NodeRef& node : nodes) {
     const auto same = [&](const NodeRef* other) { return *other == node; };
     if (node == nullptr || std::ranges::any_of(std::span(wanted).first(count), same)) continue;
-    STOA_ASSERT(count < kMax);
+    STOA_ASSERT(count < kMax, "an operation locks a few nodes");
     wanted[count++] = &node;
   }
   std::ranges::sort(std::span(wanted).first(count), {}, [](const NodeRef* node) { return (*node)->id; });
   Result<NodeLocks> taken{NodeLocks()};
   for (std::size_t i = 0; i < count; ++i) {
+    STOA_ASSERT(i == 0 || (*wanted[i - 1])->id < (*wanted[i])->id, "a file has one node, and nodes are locked by id");
     if (!(*wanted[i])->lock.lock_by(ctx.deadline)) return fail(Errc::kTimeout, "a file was not free in time");
     taken->nodes_[taken->count_++] = *wanted[i];
   }
@@ -76,6 +78,7 @@ Result<NodeLocks> NodeLocks::take(const OpContext& ctx, std::initializer_list<No
 void NodeLocks::release() {
   while (count_ > 0) {
     --count_;
+    STOA_ASSERT(nodes_[count_] != nullptr, "what was locked is unlocked once");
     nodes_[count_]->lock.unlock();
     nodes_[count_].reset();
   }

@@ -20,8 +20,10 @@ void put_account(const Account& account, WriteBatch& batch) {
     return;
   }
   UsageRecord record = counters.total.record();
-  STOA_DEBUG_ASSERT(!is_negative(record.usage + -sum_of(record.by_class, kAllButLive)));
+  STOA_DEBUG_ASSERT(!is_negative(record.usage + -sum_of(record.by_class, kAllButLive)),
+                    "classes are a part of the total");
   if (account.ended) {
+    STOA_DEBUG_ASSERT(counters.owners == nullptr, "a directory that is gone counts no owners");
     record.limits = {};
     record.surviving_parent = account.parent != nullptr ? account.parent->dir : kNoFile;
     record.upload = account.child_class == UsageClass::kMultipart;
@@ -52,7 +54,8 @@ void put_owner(const Account& account, const OwnerKey& owner, WriteBatch& batch)
 }  // namespace
 
 void CommittedUsage::begin_with(LaggingUsage found) {
-  STOA_ASSERT(!lags() && found.first_record <= found.next_record);
+  STOA_ASSERT(!lags(), "what a start found comes before any group");
+  STOA_ASSERT(found.first_record <= found.next_record, "records of the log are numbered upwards");
   for (const AccountRef& account : found.accounts) lag(account);
   lagging_.owners = std::move(found.owners);
   lagging_.first_record = found.first_record;
@@ -67,7 +70,7 @@ void CommittedUsage::begin_group() {
 
 void CommittedUsage::lag(const AccountRef& account) {
   if (account->lags_in == turn_) return;
-  STOA_ASSERT(account->lags_in < turn_);
+  STOA_ASSERT(account->lags_in < turn_, "an account lags since a turn that was");
   account->lags_in = turn_;
   lagging_.accounts.push_back(account);
 }
@@ -89,6 +92,7 @@ void CommittedUsage::apply(const CountStep& step) {
 
 void CommittedUsage::apply(const Charge& charge) {
   const ChargeTarget& target = charge.target;
+  STOA_ASSERT(target.of <= kClassesButLive.back(), "the log tells a class that its reader knows");
   if (target.account != nullptr && !is_zero(charge.delta))
     log_.add({target.account->dir, target.of, target.owner}, charge.delta);
   const Account* below = nullptr;
@@ -104,7 +108,10 @@ void CommittedUsage::apply(const Charge& charge) {
     };
     counters.charge(target.owner, target.file, change_of(charge.delta, of, counters.excluded()), clock_, changed);
     // A directory counts what those that count in it do.
-    STOA_DEBUG_ASSERT(below == nullptr || !is_negative(counters.total.used + -below->committed.total.used));
+    STOA_DEBUG_ASSERT(below == nullptr || !is_negative(counters.total.used + -below->committed.total.used),
+                      "what is below is no more than what is above");
+    STOA_DEBUG_ASSERT(!is_negative(counters.total.used + -sum_of(counters.total.by_class(), kAllButLive)),
+                      "classes are a part of the total");
     below = account.get();
   });
 }
@@ -112,6 +119,7 @@ void CommittedUsage::apply(const Charge& charge) {
 void CommittedUsage::apply(const AccountChange& change) {
   Account* const account = change.account.get();
   AccountCounters& counters = account->committed;
+  STOA_ASSERT(!account->ended, "a directory that is gone changes no more");
   lag(change.account);
   // Most directories end without having said anything.
   if (!change.ends || counters.says_anything()) checkpoints_ = true;
@@ -128,6 +136,7 @@ void CommittedUsage::apply(const AccountChange& change) {
 }
 
 void CommittedUsage::put_group(WriteBatch& batch) {
+  STOA_ASSERT(lagging_.first_record <= lagging_.next_record, "records of the log are numbered upwards");
   const std::uint64_t records = lagging_.next_record - lagging_.first_record;
   if (checkpoints_ || records >= kLogRecordsMax || lagging_.accounts.size() > kLaggingMax ||
       lagging_.owners.size() > kLaggingOwnersMax) {
@@ -139,6 +148,8 @@ void CommittedUsage::put_group(WriteBatch& batch) {
 
 void CommittedUsage::put_log(WriteBatch& batch) {
   for (const AccountRef& account : ended_) {
+    STOA_ASSERT(account->ended, "only directories that are gone are written beside the log");
+    STOA_ASSERT(account->parent == nullptr || account->parent->dir != account->dir, "no directory is its own parent");
     put_account(*account, batch);
     log_.add_gone(account->dir, {account->parent != nullptr ? account->parent->dir : kNoFile, account->child_class});
   }
@@ -152,7 +163,10 @@ void CommittedUsage::put_records(WriteBatch& batch) {
   for (const AccountRef& account : lagging_.accounts) put_account(*account, batch);
   std::ranges::sort(lagging_.owners);
   lagging_.owners.erase(std::ranges::unique(lagging_.owners).begin(), lagging_.owners.end());
-  for (const auto& [account, owner] : lagging_.owners) put_owner(*account, owner, batch);
+  for (const auto& [account, owner] : lagging_.owners) {
+    STOA_ASSERT(account->lags_in == turn_, "whose owners lag, lags itself");
+    put_owner(*account, owner, batch);
+  }
   for (; lagging_.first_record < lagging_.next_record; ++lagging_.first_record) {
     batch.remove(Family::kState, keys::usage_log_key(lagging_.first_record));
   }

@@ -63,7 +63,10 @@ Counters Counters::of(const UsageRecord& record, const ExcludedClasses& excluded
 }
 
 void Counters::set_not_live(const NotLive& to) {
-  for (const Usage& amount : to.by_class.amounts) STOA_DEBUG_ASSERT(!is_negative(amount));
+  for (const Usage& amount : to.by_class.amounts) {
+    STOA_DEBUG_ASSERT(!is_negative(amount), "no class is below zero");
+  }
+  STOA_DEBUG_ASSERT(!is_negative(to.excluded), "what limits leave out is not below zero");
   if (to.by_class == UsageByClass{} && is_zero(to.excluded)) {
     not_live.reset();
   } else if (not_live == nullptr) {
@@ -75,12 +78,13 @@ void Counters::set_not_live(const NotLive& to) {
 
 bool Counters::add(const CountersChange& change, Clock clock) {
   used = used + change.all;
-  STOA_DEBUG_ASSERT(!is_negative(used));
+  STOA_DEBUG_ASSERT(!is_negative(used), "no more is released than was charged");
   const Usage excluded = change.all + -change.counted;
   if (change.by_class != UsageByClass{} || !is_zero(excluded)) {
     const NotLive before = not_live != nullptr ? *not_live : NotLive{};
     set_not_live({before.by_class + change.by_class, before.excluded + excluded});
   }
+  STOA_DEBUG_ASSERT(!is_negative(counted()), "limits see no less than nothing");
   return follow(clock);
 }
 

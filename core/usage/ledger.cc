@@ -110,12 +110,16 @@ AccountRef beyond(const AccountRef& account, UsageClass made) {
 }
 
 void take_step(const CountStep& step, AccountCounters Account::* side) {
-  STOA_ASSERT(step.files->below <= step.after.below && step.after.below <= step.after.from);
+  STOA_ASSERT(step.files->below <= step.after.below, "files are counted in the order of their ids");
+  STOA_ASSERT(step.after.below <= step.after.from, "files that came to be meanwhile are not counted twice");
+  STOA_ASSERT(step.files->looked_at <= step.after.looked_at, "a step looks at more files");
   for (const AccountRef& account : step.joining) {
     OwnerCounters* const owners = ((*account).*side).owners.get();
     if (owners != nullptr && !owners->exact()) owners->counted = step.files;
   }
   for (const auto& [target, delta] : step.found) {
+    STOA_ASSERT(!step.files->has(target.file), "a file is counted once");
+    STOA_ASSERT(step.after.has(target.file), "a file that was found counts from now on");
     for_each_charged(target, [&](const AccountRef& account, UsageClass of) {
       AccountCounters& counters = (*account).*side;
       if (counters.owners == nullptr || counters.owners->counted != step.files) return;
@@ -139,6 +143,7 @@ auto Ledger::notices_of(const Account& account) {
   return [this, &account](const OwnerKey* owner, const Counters& counter, bool clock) {
     if (!clock) return;
     if (counter.since != SoftExcess{}) soft_passed_.add();
+    STOA_ASSERT(notices_.size() <= kNoticesMax, "notices have a limit");
     if (notices_.size() == kNoticesMax) return;
     notices_.push_back({account.dir, owner != nullptr ? owner->of : QuotaOf::kDirectory,
                         owner != nullptr ? owner->id : 0, counter.counted(), counter.limits, counter.since});
@@ -189,6 +194,7 @@ Status Ledger::check(const ChargeTarget& target, const Usage& delta) const {
 }
 
 void Ledger::give_back(const ChargeTarget& target, const Usage& delta) {
+  STOA_ASSERT(grows(delta), "only what was added is given back");
   const std::lock_guard lock(mutex_);
   add(target, -delta);
 }
@@ -291,11 +297,16 @@ std::vector<std::pair<OwnerKey, UsageRecord>> Ledger::owners(const AccountRef& a
 
 void Ledger::set_parent(const AccountRef& account, const AccountRef& parent) {
   const std::lock_guard lock(mutex_);
-  for (const Account* a = parent.get(); a != nullptr; a = a->parent.get()) STOA_ASSERT(a != account.get());
+  for (const Account* a = parent.get(); a != nullptr; a = a->parent.get()) {
+    STOA_ASSERT(a != account.get(), "no directory lies in itself");
+  }
   account->parent = parent;
 }
 
 void Ledger::apply(const AccountChange& change) {
+  STOA_ASSERT(change.account != nullptr, "a change is of an account");
+  STOA_ASSERT(!change.ends || (!change.limits && !change.child_limits && !change.owner_limits && !change.owners),
+              "a directory that ends says nothing else");
   const std::lock_guard lock(mutex_);
   change.apply(change.account->reserved, clock_, notices_of(*change.account));
 }

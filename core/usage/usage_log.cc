@@ -1,5 +1,6 @@
 #include "core/usage/usage_log.h"
 
+#include "base/assert.h"
 #include "core/kv/codec.h"
 
 namespace stoa::core {
@@ -38,7 +39,10 @@ std::string UsageLog::encode() const {
     put_amount(out, delta.directories);
   }
   out.put_varint(gone_.size());
-  for (const auto& [dir, gone] : gone_) out.put(dir).put(gone.parent).put(gone.child_class);
+  for (const auto& [dir, gone] : gone_) {
+    STOA_ASSERT(gone.child_class <= kClassesButLive.back(), "the log tells a class that its reader knows");
+    out.put(dir).put(gone.parent).put(gone.child_class);
+  }
   return encode_record(kLogVersion, kLogVersion, out.bytes());
 }
 

@@ -1,5 +1,6 @@
 #include "core/volume/health.h"
 
+#include "base/assert.h"
 #include "core/data/gc.h"
 #include "core/kv/keys.h"
 
@@ -24,6 +25,7 @@ void Health::probe() {
     batch.put(Family::kConfig, keys::kHealthConfig, keys::be64(static_cast<std::uint64_t>(volume_.time.wall().ns)));
     Status done = volume_.committer.write_durably(batch);
     lock.lock();
+    STOA_ASSERT(probing_, "one thread probes at a time");
     change_ = std::move(done);
     probing_ = false;
   }

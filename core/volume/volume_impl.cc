@@ -1,5 +1,6 @@
 #include <random>
 
+#include "base/debug_assert.h"
 #include "base/log.h"
 #include "core/audit/audited_namespace.h"
 #include "core/blob/kept_blobs.h"
@@ -69,6 +70,7 @@ class NamespaceImpl final : public Namespace {
       auto reply = operation();
       volume_.state.send_recalls();
       const bool pending = !reply && reply.error().code == Errc::kRecallPending;
+      STOA_DEBUG_ASSERT(!pending || reply.error().subject != 0, "a recall that is waited for tells its file");
       if (!pending || ctx.lease_patience.count() == 0) return reply;
       const auto now = volume_.time.steady();
       if (until == std::chrono::steady_clock::time_point{})

@@ -3,6 +3,7 @@
 #include <optional>
 #include <thread>
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/crc32c.h"
 #include "base/error.h"
@@ -11,6 +12,13 @@
 
 namespace stoa {
 namespace {
+
+TEST(AssertTest, TellsTheConditionAndTheInvariant) {
+  const int hands = 1;
+  EXPECT_DEATH(STOA_ASSERT(hands == 2, "there are two"), "hands == 2, that is: there are two");
+  EXPECT_DEATH(STOA_ASSERT(hands == 2), "hands == 2 ");
+  STOA_ASSERT(hands == 1, "there is one");
+}
 
 TEST(Crc32cTest, MatchesThePublishedVectors) {
   // RFC 3720 appendix B.4.

@@ -215,6 +215,38 @@ TYPED_TEST(ContentTest, ACopyThatTheQuotaRefusesCopiesNothing) {
   EXPECT_TRUE(this->read(to, 200'000, 3000) == text(5000, 2).substr(0, 3000));
 }
 
+TYPED_TEST(ContentTest, RangesOfNoBytesChangeNothing) {
+  const FileId big = this->create("big"), to = this->create("to");
+  ASSERT_TRUE(this->write(big, 0, text(3 * kM)));
+  ASSERT_TRUE(this->write(to, 0, "there"));
+  const Attributes before = this->attr(big), to_before = this->attr(to);
+  for (const std::uint64_t at : {std::uint64_t{0}, std::uint64_t{5}, std::uint64_t{3 * kM}, kFileBytesMax}) {
+    SCOPED_TRACE(at);
+    const auto punched = this->ns().punch(this->durable_, {big, at, 0});
+    ASSERT_TRUE(punched) << describe(punched.error());
+    EXPECT_EQ(punched->attr.change, before.change);
+    EXPECT_EQ(punched->before.change, before.change);
+    EXPECT_EQ(this->ns().allocate(this->durable_, {big, at, 0}).error().code, Errc::kInvalid);
+  }
+  EXPECT_EQ(this->ns().punch(this->durable_, {kRootId, 0, 0}).error().code, Errc::kIsDirectory);
+  EXPECT_EQ(this->ns().punch(this->durable_, {big, kFileBytesMax + 1, 0}).error().code, Errc::kFileTooBig);
+  // The rest of the source is no byte.
+  for (const bool share : {false, true}) {
+    const auto copied = this->ns().copy_range(this->durable_, {big, 3 * kM, to, 2, 0, share});
+    ASSERT_TRUE(copied) << describe(copied.error());
+    EXPECT_EQ(copied->length, 0u);
+    EXPECT_EQ(copied->attr.change, to_before.change);
+  }
+  const auto empty = this->ns().concatenate(
+      this->durable_, {.root = kRootId, .key = "empty", .parts = {{.id = big, .offset = 5, .length = 0}}});
+  ASSERT_TRUE(empty) << describe(empty.error());
+  EXPECT_EQ(empty->attr.size, 0u);
+  EXPECT_EQ(this->attr(big).change, before.change);
+  EXPECT_TRUE(this->read(big, 0, 3 * kM) == text(3 * kM));
+  EXPECT_EQ(this->read(to, 0, 10), "there");
+  this->expect_no_garbage();
+}
+
 TYPED_TEST(ContentTest, ConcatenationSharesPartsOfAllKinds) {
   std::vector<ConcatenatePart> parts;
   std::string all;

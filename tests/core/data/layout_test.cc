@@ -62,6 +62,21 @@ TEST(Layout, DamagedBytesAreRefused) {
   EXPECT_FALSE(back.decode(in));
 }
 
+TEST(Layout, WhatNoFileCanHaveIsDamage) {
+  const auto is_read = [](std::uint64_t count, BlobId blob) {
+    Encoder out;
+    out.put_varint(count);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      out.put_varint(2 * i).put_varint(1).put(blob).put_varint(0).put(std::uint8_t{0}).put_varint(0);
+    }
+    Decoder in(out.bytes());
+    return Layout{}.decode(in);
+  };
+  EXPECT_TRUE(is_read(kExtentsMax, BlobId{1}));
+  EXPECT_FALSE(is_read(kExtentsMax + 1, BlobId{1}));
+  EXPECT_FALSE(is_read(1, kNoBlob));
+}
+
 TEST(Layout, MapFillsHoles) {
   Layout layout;
   layout.insert({100, 50, BlobId{1}, 7});
@@ -83,6 +98,17 @@ TEST(Layout, CutInTheMiddleMakesTwoOfOne) {
   ASSERT_EQ(cut.changes.size(), 1u);
   EXPECT_EQ(cut.changes[0].delta, +1);
   EXPECT_EQ(cut.gone, (std::vector<Piece>{{40, 20, BlobId{1}, 1040}}));
+}
+
+TEST(Layout, ACutOfNothingLeavesExtentsWhole) {
+  Layout layout;
+  layout.insert({0, 100, BlobId{1}, 1000});
+  const Layout before = layout;
+  for (const std::uint64_t at : {0, 40, 100, 150}) {
+    const auto cut = layout.cut(at, 0);
+    EXPECT_EQ(layout, before) << at;
+    EXPECT_TRUE(cut.changes.empty() && cut.gone.empty()) << at;
+  }
 }
 
 TEST(Layout, RandomCutsAndInsertsMatchAByteMap) {

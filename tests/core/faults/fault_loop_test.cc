@@ -43,6 +43,37 @@ Status put_upload(FaultWorld& w, std::string_view key) {
   return done;
 }
 
+// What is begun is ended, whether it failed or not.
+Status upload_and_discard(FaultWorld& w) {
+  const std::string text(2'000'000, 'u');  // more than waits in memory
+  STOA_TRY(upload, w.ns().upload_begin({}, {.size_hint = text.size()}));
+  const std::span<const std::byte> pieces[] = {bytes(text)};
+  const Status written = w.ns().upload_write({}, {.upload = upload, .data = pieces});
+  STOA_CHECK_OK(w.ns().upload_discard({}, {upload}));
+  EXPECT_FALSE(w.ns().put_key({}, {.root = w.id("/other"), .key = "gone", .upload = upload}));
+  return written;
+}
+
+// What fails leaves nothing open.
+Status open_and_close(FaultWorld& w, OpenRequest request) {
+  OpContext ctx;
+  ctx.holder = w.holder();
+  const auto opened = w.ns().open(ctx, request);
+  if (opened) w.volume().state().close(opened->open);
+  EXPECT_EQ(w.volume().state().held_by(ctx.holder).opens, 0);
+  return only(opened);
+}
+
+// Of an empty directory: nothing is to be looked at first.
+Status count_owners(FaultWorld& w) {
+  return w.ns().count_owners({}, {.dir = w.id("/dir/empty"), .on = true});
+}
+
+Acl acl_of_a_user() {
+  constexpr std::uint32_t kOwn = kRightReadData | kRightWriteData;
+  return {.entries = {{.rights = kOwn, .who = AclWho::owner()}, {.rights = kRightReadData, .who = AclWho::user(7)}}};
+}
+
 const Operation kOperations[] = {
     {"create", [](FaultWorld& w) { return only(w.ns().create({}, {.parent = w.id("/dir"), .name = "New"})); }},
     {"create_exclusive",
@@ -53,6 +84,19 @@ const Operation kOperations[] = {
     {"create_truncates",
      [](FaultWorld& w) {
        return only(w.ns().create({}, {.parent = w.id("/dir"), .name = "Big", .set = {.size = 0}}));
+     }},
+    {"open_makes",
+     [](FaultWorld& w) {
+       return open_and_close(w, {.parent = w.id("/dir"),
+                                 .name = "New",
+                                 .disposition = OpenDisposition::kOpenOrCreate,
+                                 .access = kShareBoth});
+     }},
+    {"open_cuts",
+     [](FaultWorld& w) {
+       return open_and_close(
+           w,
+           {.parent = w.id("/dir"), .name = "Big", .disposition = OpenDisposition::kOverwrite, .access = kShareBoth});
      }},
     {"mkdir", [](FaultWorld& w) { return only(w.ns().mkdir({}, {.parent = w.id("/dir"), .name = "new"})); }},
     {"symlink",
@@ -104,6 +148,11 @@ const Operation kOperations[] = {
      [](FaultWorld& w) {
        return only(w.ns().setattr({}, {.id = w.id("/dir/Big"), .set = {.mode = 0600, .uid = 5, .dos = kDosHidden}}));
      }},
+    {"set_acl",
+     [](FaultWorld& w) {
+       return only(
+           w.ns().setattr({}, {.id = w.id("/dir/Big"), .set = {.acl = std::make_shared<Acl>(acl_of_a_user())}}));
+     }},
     {"truncate",
      [](FaultWorld& w) { return only(w.ns().setattr({}, {.id = w.id("/dir/Big"), .set = {.size = 70'000}})); }},
     {"extend",
@@ -120,6 +169,15 @@ const Operation kOperations[] = {
                                           .share = true}));
      },
      true},
+    {"copy",
+     [](FaultWorld& w) {
+       return only(w.ns().copy_range({}, {.from = w.id("/dir/Big"),
+                                          .from_offset = 0,
+                                          .to = w.id("/dir/Sub/deep"),
+                                          .to_offset = 0,
+                                          .length = 200'000}));
+     },
+     true},
     {"set_xattr",
      [](FaultWorld& w) {
        return only(w.ns().set_xattr({}, {.id = w.id("/dir/Big"), .name = "user.two", .value = "2"}));
@@ -129,6 +187,7 @@ const Operation kOperations[] = {
     {"put_new_key", [](FaultWorld& w) { return put(w, "Keys/c/d", "new object"); }, true},
     {"put_over_a_key", [](FaultWorld& w) { return put(w, "Keys/a/b", "another"); }},
     {"put_upload", [](FaultWorld& w) { return put_upload(w, "Keys/a/upload"); }},
+    {"discard_upload", upload_and_discard},
     {"put_upload_over_a_key", [](FaultWorld& w) { return put_upload(w, "Keys/a/b"); }},
     {"concatenate",
      [](FaultWorld& w) {
@@ -149,6 +208,13 @@ const Operation kOperations[] = {
     {"remove_tree", [](FaultWorld& w) { return w.ns().remove_tree({}, {.parent = kRootId, .name = "dir"}); }, true},
     {"set_quota",
      [](FaultWorld& w) { return w.ns().set_quota({}, {.dir = w.id("/other"), .limits = {.bytes = 5'000'000}}); }},
+    {"count_owners", count_owners},
+    {"set_quota_of_an_owner",
+     [](FaultWorld& w) -> Status {
+       STOA_CHECK_OK(count_owners(w));
+       return w.ns().set_quota({}, {.dir = w.id("/dir/empty"), .limits = {.bytes = 1 << 30}, .of = QuotaOf::kUser});
+     },
+     true},
     {"restore", [](FaultWorld& w) { return only(w.ns().restore({}, {.item = w.deleted()})); }},
     {"purge", [](FaultWorld& w) { return only(w.ns().purge({}, {.dir = w.id("/bin")})); }, true},
 };
@@ -238,6 +304,33 @@ TEST_P(FaultLoopTest, LeavesAVolumeWhole) {
     while (run(kind, point) && !HasFailure()) ++point;
     if (HasFailure()) return;
     EXPECT_GT(point, 1u) << "no point was reached";
+  }
+}
+
+// An upload that a write failed of has not all that was sent.
+TEST(FaultTest, AnUploadThatLostBytesBecomesNoObject) {
+  for (const std::size_t size : {20'000, 3'000'000}) {
+    FaultWorld world;
+    const std::string before = world.dump();
+    const std::string text(size, 'u');
+    const std::span<const std::byte> pieces[] = {bytes(text)};
+    const auto upload = world.ns().upload_begin({}, {});
+    ASSERT_TRUE(upload);
+    world.faults().arm(1, FaultPlan::Fault::kError);
+    const Status written = world.ns().upload_write({}, {.upload = *upload, .data = pieces});
+    world.faults().disarm();
+    if (!written) {
+      EXPECT_EQ(world.ns().upload_write({}, {.upload = *upload, .data = pieces}).error().code, Errc::kIo);
+    } else {
+      world.faults().arm(1, FaultPlan::Fault::kError);  // what is gathered is written with the object
+    }
+    const PutKeyRequest request{.root = world.id("/other"), .key = "Keys/a/b", .upload = *upload};
+    EXPECT_EQ(world.ns().put_key({}, request).error().code, Errc::kIo);
+    world.faults().disarm();
+    EXPECT_EQ(world.ns().put_key({}, request).error().code, Errc::kIo) << "later, too";
+    EXPECT_TRUE(world.ns().upload_discard({}, {*upload}));
+    EXPECT_EQ(world.dump(), before);
+    world.expect_consistent();
   }
 }
 

@@ -131,6 +131,11 @@ std::string FaultWorld::dump() {
     out += "usage " + text(usage->usage) + " recycled " + text(usage->by_class[UsageClass::kRecycled]) + " limit " +
            std::to_string(usage->limits.bytes.value_or(0)) + "\n";
   }
+  if (const auto owners = ns().list_owner_quotas(ctx, {.dir = id("/dir/empty")})) {
+    out += "counts owners\n";
+    for (const OwnerQuota& owner : owners->owners)
+      out += "owner " + std::to_string(owner.id) + " limit " + std::to_string(owner.limits.bytes.value_or(0)) + "\n";
+  }
   if (const auto items = ns().list_recycled(ctx, {.dir = id("/bin")})) {
     for (const RecycledItem& item : items->items) out += "deleted " + item.path + "\n";
   }

@@ -29,6 +29,8 @@ class FaultWorld {
   RecycleItemId deleted() const { return deleted_; }
   OpContext durable() const { return {}; }
   OpContext lazy() const { return {.durability = Durability::kApplied}; }
+  // One that holds nothing yet.
+  HolderId holder() { return volume_->state().add_holder(Protocol::kNfs, nullptr); }
   Status write(FileId id, std::uint64_t offset, std::string_view text, const OpContext& ctx);
 
   // Everything that a client can see but times and change counters; usage and the recycle bin, too.

@@ -28,6 +28,12 @@ std::string bytes(std::string_view text) {
   return out;
 }
 
+// None: it is read.
+template <class Record>
+Errc code(const Result<Record>& record) {
+  return record ? Errc{} : record.error().code;
+}
+
 Inode sample() {
   Inode inode;
   inode.id = FileId{17};
@@ -97,6 +103,40 @@ TEST(RecordsTest, DosAttributesThatDoNotExistAreDamage) {
   ASSERT_NE(at, std::string::npos);
   stored[at] = '\xb2';
   EXPECT_EQ(Inode::decode(FileId{17}, stored).error().code, Errc::kCorrupt);
+}
+
+TEST(RecordsTest, WhatIsNeverWrittenIsDamage) {
+  constexpr std::size_t kTypeAt = 10;  // behind the envelope and the generation
+  const auto of_type = [](Inode inode, int type) {
+    std::string stored = inode.encode();
+    stored[kTypeAt] = static_cast<char>(type);
+    return code(Inode::decode(FileId{17}, stored));
+  };
+  Inode upload = sample(), stand_in = sample(), bin = sample(), last_change = sample();
+  for (Inode* dir : {&upload, &stand_in, &bin}) {
+    dir->type = FileType::kDirectory;
+    dir->layout = {};
+  }
+  upload.charged_to = FileId{18};
+  stand_in.target = FileId{19};
+  bin.flags = kIsBin;
+  last_change.change = UINT64_MAX;
+  EXPECT_EQ(of_type(sample(), 1), Errc{});
+  EXPECT_EQ(of_type(sample(), 0), Errc::kCorrupt);
+  EXPECT_EQ(of_type(sample(), 8), Errc::kCorrupt);
+  EXPECT_EQ(of_type(sample(), 2), Errc::kCorrupt) << "a directory with content";
+  EXPECT_EQ(of_type(upload, 1), Errc::kCorrupt);
+  EXPECT_EQ(of_type(stand_in, 1), Errc::kCorrupt);
+  EXPECT_EQ(of_type(bin, 1), Errc::kCorrupt);
+  EXPECT_EQ(of_type(last_change, 1), Errc::kCorrupt);
+  const auto entry = [](FileId id, std::uint64_t cookie) {
+    Encoder out;
+    out.put(id).put(FileType::kRegular).put(std::uint8_t{0}).put_varint(cookie);
+    return code(EntryRecord::decode(encode_record(1, 1, out.bytes())));
+  };
+  EXPECT_EQ(entry(FileId{17}, 3), Errc{});
+  EXPECT_EQ(entry(FileId{17}, 2), Errc::kCorrupt);
+  EXPECT_EQ(entry(kNoFile, 3), Errc::kCorrupt);
 }
 
 TEST(RecordsTest, EntryAndCookieKeepTheirBytes) {

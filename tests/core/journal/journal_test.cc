@@ -83,6 +83,20 @@ TYPED_TEST(JournalTest, AChangeOfAFileTellsItsName) {
   EXPECT_EQ(last(), "attributes 0/") << "the root has no name";
 }
 
+TYPED_TEST(JournalTest, AReaderThatWantsNothingLosesNothing) {
+  const std::uint64_t begin = this->newest();
+  ASSERT_TRUE(this->create(kRootId, "a"));
+  ASSERT_TRUE(this->create(kRootId, "b"));
+  const Journal::Page none = this->read(begin, 0);
+  EXPECT_TRUE(none.records.empty());
+  EXPECT_EQ(none.lost, 0u);
+  EXPECT_EQ(none.next, begin);
+  EXPECT_TRUE(none.more);
+  EXPECT_EQ(this->words(this->read(none.next)), (std::vector<std::string>{"create a", "create b"}));
+  this->drop_before(begin + 3);
+  EXPECT_EQ(this->read(begin, 0).lost, 2u) << "what is gone is gone";
+}
+
 TYPED_TEST(JournalTest, TellsWhatHappenedInOrderWithWhoAndWhere) {
   const std::uint64_t begin = this->newest();
   const OpContext ann{.protocol = Protocol::kNfs, .cred = {.uid = 0}, .client = "10.1.2.3"};

@@ -1,4 +1,6 @@
 // Files that lose their last name while they are open.
+#include "core/inode/node_cache.h"
+#include "core/kv/keys.h"
 #include "tests/core/volume_fixture.h"
 
 namespace stoa::core::test {
@@ -11,6 +13,7 @@ class OrphanTest : public VolumeTest<Engine> {
  protected:
   StateTable& state() { return this->volume_->state(); }
   HolderId holder() { return this->state().add_holder(Protocol::kNfs, nullptr); }
+  using VolumeTest<Engine>::open;
   Result<OpenId> open(FileId file, HolderId who) { return state().open({file, who, kShareBoth, kShareNone}); }
   std::size_t blobs() {
     EXPECT_TRUE(this->volume_->flush());
@@ -81,6 +84,31 @@ TYPED_TEST(OrphanTest, LivesUntilItsLastCloseHoweverItLostItsName) {
       EXPECT_EQ(this->blobs(), before);
       this->expect_consistent();
     }
+  }
+}
+
+// A damaged record says of no directory that the file counts there.
+TYPED_TEST(OrphanTest, AFileThatCountsNowhereGoesAsOthersDo) {
+  for (const std::size_t bytes : {std::size_t{100}, kBig}) {
+    const FileId file = this->file("f", bytes);
+    ASSERT_TRUE(this->volume_->flush());
+    this->volume_.reset();
+    auto inode = load_inode(*this->kv_, file);
+    ASSERT_TRUE(inode);
+    inode->home = kNoFile;
+    WriteBatch batch;
+    batch.put(Family::kInode, keys::id_key(file), inode->encode());
+    const WriteBatch* const batches[] = {&batch};
+    ASSERT_TRUE(this->kv_->apply(batches));
+    this->open();
+    const auto opened = this->open(file, this->holder());
+    ASSERT_TRUE(opened);
+    ASSERT_TRUE(this->ns().unlink(this->root_, {kRootId, "f"}));
+    EXPECT_EQ(this->read(file), std::string(bytes, 'o'));
+    EXPECT_TRUE(this->write(file, bytes, "more"));
+    this->state().close(*opened);
+    EXPECT_TRUE(this->gone(file));
+    EXPECT_EQ(this->blobs(), 0u);
   }
 }
 
