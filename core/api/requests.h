@@ -301,6 +301,9 @@ struct WriteReply {
 };
 
 // length 0: to the end of the file (RFC 1813 3.3.21).
+// Atomic append: the offset is where the file ends, and `offset` is ignored. Appends never overlap or leave gaps.
+// After a restart, a repeated append is not recognized.
+bool append = false;
 struct CommitRequest {
   FileId id;
   std::uint64_t offset = 0;
@@ -309,6 +312,7 @@ struct CommitRequest {
 struct CommitReply {
   BeforeAttributes before;
   Attributes attr;
+  std::uint64_t offset = 0;  // of the first byte
   std::uint64_t verifier = 0;
 };
 
@@ -316,13 +320,19 @@ struct RangeRequest {
   FileId id;
   std::uint64_t offset;
   std::uint64_t length;
-};  // allocate (grows the size), punch (does not)
+  // allocate, zero: the size stays. What lies behind it has space from then on and is not charged; kQuota where the
+  // file may not grow so far.
+  bool keep_size = false;
+};
 struct RangeReply {
   BeforeAttributes before;
   Attributes attr;
 };
 
 enum class SeekWhat : std::uint8_t { kData, kHole };
+// allocate: the range has space on the disks, and the file reaches to its end. zero: the same, and all of the range
+// reads as zeros; a quota, and space for what has none yet, are asked for before any byte is cleared. punch: the range
+// reads as zeros and gives its space back; the size stays.
 struct SeekRequest {
   FileId id;
   std::uint64_t offset;
