@@ -231,6 +231,9 @@ struct RenameReply {
   BeforeAttributes to_before;
   Attributes to;
 };
+// Both names exist (kNotFound) and swap what they name, in one transaction; nothing is replaced or recycled. The
+// caller needs the rights of both renames. A directory and one above it: kInvalid. With `no_replace`: kInvalid.
+bool exchange = false;
 
 // --- directories
 // -------------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 #include "core/access/access.h"
 #include "core/links/drop_link.h"
 #include "core/links/remove_directory.h"
+#include "core/namespace/rename_exchange.h"
 #include "core/namespace/replay.h"
 #include "core/recycle/bin.h"
 #include "core/recycle/purge.h"
@@ -140,6 +141,7 @@ Result<std::optional<RenameReply>> rename_locked(VolumeContext& volume, const Op
 Result<RenameReply> rename(VolumeContext& volume, const OpContext& ctx, const RenameRequest& req) {
   if (auto replay = replay_rename(volume, ctx, req.from_parent, req.to_parent)) return *std::move(replay);
   if (ctx.read_only) return fail(Errc::kReadOnly);
+  if (req.exchange) return rename_exchange(volume, ctx, req);
   for (bool alone = false;;) {
     if (ctx.expired()) return fail(Errc::kTimeout);
     auto resolved = resolve(volume, ctx, req);
