@@ -128,9 +128,11 @@ Result<OpenReply> create_name(VolumeContext& volume, const OpContext& ctx, const
                              .mode = exclusive ? CreateMode::kExclusive : CreateMode::kGuarded,
                              .set = req.set,
                              .verifier = req.verifier};
+  const bool nameless = req.disposition == OpenDisposition::kCreateNameless;
   UnfinishedOpen open(volume.state, spec_of(ctx, req));
   STOA_TRY(made, run_mutation(volume, ctx, [&](CommitTicket& ticket) {
-             return create_file(volume, ctx, wanted, dir, ticket, &open);
+             return nameless ? create_nameless(volume, ctx, wanted, dir, ticket, open)
+                             : create_file(volume, ctx, wanted, dir, ticket, {.open = &open});
            }));
   OpenReply reply{.created = made.reply.created,
                   .attr = made.reply.attr,
@@ -160,6 +162,9 @@ Result<OpenReply> open_made_before(VolumeContext& volume, const OpContext& ctx, 
 Result<OpenReply> open(VolumeContext& volume, const OpContext& ctx, const OpenRequest& req) {
   if (req.delete_on_close && ((req.access & kShareDelete) == 0 || req.parent == kNoFile)) {
     return fail(Errc::kInvalid, "delete on close of what is not opened for deleting, by name");
+  }
+  if (req.disposition == OpenDisposition::kCreateNameless && (!req.name.empty() || (req.access & kShareDelete) != 0)) {
+    return fail(Errc::kInvalid, "a name of a file without one");
   }
   if (req.id != kNoFile) {
     if (may_create(req.disposition)) return fail(Errc::kInvalid, "a file is made under a name");

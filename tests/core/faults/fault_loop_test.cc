@@ -43,6 +43,20 @@ Status put_upload(FaultWorld& w, std::string_view key) {
   return done;
 }
 
+Status append(FaultWorld& w, const std::string& path, std::string_view text) {
+  const std::span<const std::byte> pieces[] = {bytes(text)};
+  return only(w.ns().write({}, {.id = w.id(path), .offset = 0, .data = pieces, .append = true}));
+}
+
+Status exchange(FaultWorld& w, std::string_view from, std::string_view name, std::string_view to,
+                std::string_view to_name) {
+  return only(w.ns().rename({}, {.from_parent = w.id(std::string(from)),
+                                 .from_name = name,
+                                 .to_parent = w.id(std::string(to)),
+                                 .to_name = to_name,
+                                 .exchange = true}));
+}
+
 const Operation kOperations[] = {
     {"create", [](FaultWorld& w) { return only(w.ns().create({}, {.parent = w.id("/dir"), .name = "New"})); }},
     {"create_exclusive",
@@ -54,6 +68,32 @@ const Operation kOperations[] = {
      [](FaultWorld& w) {
        return only(w.ns().create({}, {.parent = w.id("/dir"), .name = "Big", .set = {.size = 0}}));
      }},
+    {"create_with_content",
+     [](FaultWorld& w) {
+       return only(w.ns().create({}, {.parent = w.id("/dir"),
+                                      .name = "new",
+                                      .mode = CreateMode::kGuarded,
+                                      .set = {.mode = 0600},
+                                      .bytes = bytes("content")}));
+     }},
+    {"create_with_much_content",
+     [](FaultWorld& w) {
+       static const std::string content(100'000, 'c');
+       return only(w.ns().create(
+           {}, {.parent = w.id("/dir"), .name = "new", .mode = CreateMode::kGuarded, .bytes = bytes(content)}));
+     }},
+    {"create_nameless",
+     [](FaultWorld& w) -> Status {
+       OpContext ctx;
+       ctx.holder = w.volume().state().add_holder(Protocol::kNative, nullptr);
+       const auto done = [&]() -> Status {
+         STOA_TRY(opened, w.ns().open(ctx, {.parent = w.id("/dir"), .disposition = OpenDisposition::kCreateNameless}));
+         return only(w.ns().link(ctx, {.id = opened.attr.id, .parent = w.id("/other"), .name = "named"}));
+       }();
+       w.volume().state().remove_holder(ctx.holder);
+       return done;
+     },
+     true},
     {"mkdir", [](FaultWorld& w) { return only(w.ns().mkdir({}, {.parent = w.id("/dir"), .name = "new"})); }},
     {"symlink",
      [](FaultWorld& w) { return only(w.ns().symlink({}, {.parent = w.id("/dir"), .name = "new", .target = "x"})); }},
@@ -88,6 +128,9 @@ const Operation kOperations[] = {
        return only(w.ns().rename(
            {}, {.from_parent = w.id("/dir"), .from_name = "Sub", .to_parent = w.id("/other"), .to_name = "moved"}));
      }},
+    {"exchange", [](FaultWorld& w) { return exchange(w, "/dir", "Big", "/other", "link"); }},
+    {"exchange_of_a_directory", [](FaultWorld& w) { return exchange(w, "/dir", "Sub", "/other", "Keys"); }},
+    {"exchange_of_a_directory_and_a_file", [](FaultWorld& w) { return exchange(w, "/other", "link", "/dir", "Sub"); }},
     {"write_inline", [](FaultWorld& w) { return w.write(w.id("/dir/inline"), 3, "more text", {}); }},
     {"write_inline_to_blobs",
      [](FaultWorld& w) { return w.write(w.id("/dir/inline"), 0, std::string(70'000, 'x'), {}); }, true},
@@ -109,6 +152,14 @@ const Operation kOperations[] = {
     {"extend",
      [](FaultWorld& w) { return only(w.ns().setattr({}, {.id = w.id("/dir/Big"), .set = {.size = 700'000}})); }},
     {"allocate", [](FaultWorld& w) { return only(w.ns().allocate({}, {w.id("/dir/Big"), 100'000, 300'000})); }},
+    {"allocate_behind_the_end",
+     [](FaultWorld& w) {
+       return only(
+           w.ns().allocate({}, {.id = w.id("/dir/Big"), .offset = 190'000, .length = 300'000, .keep_size = true}));
+     }},
+    {"zero", [](FaultWorld& w) { return only(w.ns().zero({}, {w.id("/dir/Big"), 100'000, 300'000})); }, true},
+    {"append", [](FaultWorld& w) { return append(w, "/dir/Big", std::string(100'000, 'e')); }, true},
+    {"append_inline", [](FaultWorld& w) { return append(w, "/dir/inline", "more"); }},
     {"punch", [](FaultWorld& w) { return only(w.ns().punch({}, {w.id("/dir/Big"), 0, 150'000})); }, true},
     {"clone",
      [](FaultWorld& w) {
