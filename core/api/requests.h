@@ -80,7 +80,7 @@ struct AccessReply {
   std::uint32_t granted;
   Attributes attr;
   bool read_only = false;
-};  // in a recycle bin nobody changes anything
+};  // in a recycle bin or a sealed directory nobody changes anything
 
 struct ReadlinkRequest {
   FileId id;
@@ -302,7 +302,8 @@ struct WriteRequest {
   ConstBuffers data;
   LentMemory memory{};  // holds the one buffer of `data`, when that may be kept
   // Atomic append: the offset is where the file ends, and `offset` is ignored. Appends never overlap or leave gaps.
-  // After a restart, a repeated append is not recognized.
+  // What could not be made durable (kIo, kNoSpace) may stay appended. After a restart, a repeated append is not
+  // recognized.
   bool append = false;
 };
 // `verifier`: of the shard that has the file. While it stays the same, what was written without a promise of durability
@@ -697,6 +698,24 @@ struct ListOwnerQuotasReply {
   std::vector<OwnerQuota> owners;
   bool truncated;
   std::optional<OwnerCountProgress> counting{};
+};
+
+// --- sealed directories
+
+// While a directory is sealed, every change of it and of what is below it is kReadOnly, through every protocol, also
+// through opens and by background work; so is a change of a file elsewhere that has a name below it. Quotas and
+// policies may be set. O(1) on a tree of any size, and true for every change that begins when it returns. Superuser
+// only. Unsealing what lies in a sealed directory leaves it read-only. Setting what is set already: nothing happens.
+// kRecallPending: somebody may hold writes that are not here yet, and is asked for them.
+struct SetSealedRequest {
+  FileId dir;
+  bool sealed;
+};
+struct SealedRequest {
+  FileId id;
+};
+struct SealedReply {
+  FileId by = kNoFile;  // the nearest sealed directory that the file is or lies in; kNoFile: none
 };
 
 // --- paths, for administrators

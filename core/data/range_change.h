@@ -4,8 +4,8 @@
 #include "core/access/access.h"
 #include "core/data/content.h"
 #include "core/data/file_view.h"
-#include "core/txn/in_bin.h"
 #include "core/txn/meta_txn.h"
+#include "core/txn/sealed.h"
 
 namespace stoa::core {
 
@@ -16,7 +16,7 @@ inline Status require_range_change(const VolumeView& volume, const OpContext& ct
                                    std::uint64_t offset) {
   STOA_CHECK_OK(require_regular(node));
   STOA_CHECK_OK(require_write(ctx, node.record, offset));
-  return require_content_outside_bin(volume, ctx, node);
+  return require_content_changeable(volume, ctx, node);
 }
 
 // The same before anything is done, with no lock held.

@@ -7,10 +7,10 @@
 #include "core/data/placement.h"
 #include "core/data/prepare.h"
 #include "core/data/sum_change.h"
-#include "core/txn/in_bin.h"
 #include "core/txn/meta_txn.h"
 #include "core/txn/operations.h"
 #include "core/txn/reach.h"
+#include "core/txn/sealed.h"
 
 namespace stoa::core {
 namespace {
@@ -300,7 +300,7 @@ Attempt attempt_write(VolumeContext& volume, const OpContext& ctx, const NodeRef
       if (asked.append) req.offset = node->record.size;
       attempt.offset = req.offset;
       STOA_CHECK_OK(require_write(ctx, node->record, req.offset));
-      STOA_CHECK_OK(require_content_outside_bin(volume, ctx, *node));
+      STOA_CHECK_OK(require_content_changeable(volume, ctx, *node));
       STOA_CHECK_OK(check_range(req.offset, length));
       WriteReply reply{
           .length = length, .before = node->record.before(), .attr = node->record.attributes(), .offset = req.offset};

@@ -22,6 +22,7 @@ enum InodeFlags : std::uint32_t {
   kIsBin = 64,       // a recycle bin: it has no name; `parent` is the directory that has it
   kExcluded = 128,   // a bin that is charged to the volume only
   kLinkable = 256,   // made without a name, and has none yet: a link may give it one
+  kSealed = 512,     // a directory: nothing below it may change (core/txn/sealed.h)
 };
 
 struct Inode {

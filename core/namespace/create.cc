@@ -6,6 +6,7 @@
 #include "core/recycle/bin.h"
 #include "core/txn/operations.h"
 #include "core/txn/reach.h"
+#include "core/txn/sealed.h"
 
 namespace stoa::core {
 namespace {
@@ -27,7 +28,7 @@ Result<CreateReply> create_with_content(VolumeContext& volume, const OpContext& 
     STOA_TRY(lock, share_by(dir->lock, ctx.deadline));
     STOA_CHECK_OK(require_directory(*dir));
     STOA_CHECK_OK(require_add(ctx, dir->record, false));
-    STOA_CHECK_OK(require_outside_bin(volume, *dir));
+    STOA_CHECK_OK(require_changeable(volume, *dir));
   }
   STOA_TRY(content, content_of_bytes(volume, req.bytes));
   const auto made = run_mutation(volume, ctx, [&](CommitTicket& ticket) {
@@ -65,7 +66,7 @@ Result<CreatedFile> create_file(VolumeContext& volume, const OpContext& ctx, con
   }
   if (names_bin(*dir, req.name)) return fail(Errc::kExists);
   STOA_CHECK_OK(require_add(ctx, dir->record, false));
-  STOA_CHECK_OK(require_outside_bin(volume, *dir));
+  STOA_CHECK_OK(require_changeable(volume, *dir));
   if (req.set.size && *req.set.size > kFileBytesMax) return fail(Errc::kFileTooBig);
 
   MetaTxn txn(volume, ctx);
@@ -94,7 +95,7 @@ Result<CreatedFile> create_nameless(VolumeContext& volume, const OpContext& ctx,
   STOA_CHECK_OK(require_directory(*dir));
   STOA_CHECK_OK(require(ctx, dir->record, kRightSearch));
   STOA_CHECK_OK(require_add(ctx, dir->record, false));
-  STOA_CHECK_OK(require_outside_bin(volume, *dir));
+  STOA_CHECK_OK(require_changeable(volume, *dir));
   if (req.set.size && *req.set.size > kFileBytesMax) return fail(Errc::kFileTooBig);
   MetaTxn txn(volume, ctx);
   STOA_TRY(inode, make_inode(volume, ctx, txn, dir->record, {.set = req.set, .default_mode = kDefaultMode}));

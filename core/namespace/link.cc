@@ -5,6 +5,7 @@
 #include "core/txn/meta_txn.h"
 #include "core/txn/operations.h"
 #include "core/txn/reach.h"
+#include "core/txn/sealed.h"
 
 namespace stoa::core {
 namespace {
@@ -22,7 +23,7 @@ Result<CreateReply> link_locked(VolumeContext& volume, const OpContext& ctx, con
   STOA_TRY(entry, find_posix(volume, *dir, req.name));
   if (entry.record.exists() || names_bin(*dir, req.name)) return fail(Errc::kExists);
   STOA_CHECK_OK(require_add(ctx, dir->record, false));
-  for (const NodeRef& party : {dir, node}) STOA_CHECK_OK(require_outside_bin(volume, *party));
+  for (const NodeRef& party : {dir, node}) STOA_CHECK_OK(require_changeable(volume, *party));
   if (node->record.links >= kLinksMax) return fail(Errc::kTooManyLinks);
 
   MetaTxn txn(volume, ctx);

@@ -7,6 +7,7 @@
 #include "core/recycle/purge.h"
 #include "core/txn/operations.h"
 #include "core/txn/reach.h"
+#include "core/txn/sealed.h"
 
 namespace stoa::core {
 namespace {
@@ -60,7 +61,8 @@ Result<RemoveReply> with_target(VolumeContext& volume, const OpContext& ctx, con
           if (entry.record.id != target.entry.record.id || !still_kept(volume, target.user_bin, *dir))
             return std::nullopt;
           target.entry = std::move(entry);
-          STOA_CHECK_OK(require_outside_bin(volume, *dir));
+          STOA_CHECK_OK(require_changeable(volume, *dir));
+          STOA_CHECK_OK(require_unsealed(volume, *target.node));
           return body(target, ticket);
         },
         target.alone);

@@ -8,6 +8,7 @@
 #include "core/recycle/restore.h"
 #include "core/txn/operations.h"
 #include "core/txn/reach.h"
+#include "core/txn/sealed.h"
 
 namespace stoa::core {
 namespace {
@@ -91,7 +92,9 @@ Status stage_usage(MetaTxn& txn, const ResolvedRename& p, Inode& next) {
 Result<std::optional<RenameReply>> rename_locked(VolumeContext& volume, const OpContext& ctx, const RenameRequest& req,
                                                  const ResolvedRename& p, bool alone, CommitTicket& ticket) {
   STOA_CHECK_OK(check_rules(ctx, req, p));
-  for (const NodeRef& dir : {p.from_dir, p.to_dir}) STOA_CHECK_OK(require_outside_bin(volume, *dir));
+  for (const NodeRef& dir : {p.from_dir, p.to_dir}) STOA_CHECK_OK(require_changeable(volume, *dir));
+  STOA_CHECK_OK(require_unsealed(volume, *p.moved));
+  if (p.replaced != nullptr) STOA_CHECK_OK(require_unsealed(volume, *p.replaced));
   MetaTxn txn(volume, ctx);
   const bool same_dir = p.from_dir == p.to_dir;
   RenameReply reply{p.moved->id, p.from_dir->record.before(), {}, p.to_dir->record.before(), {}};

@@ -5,6 +5,7 @@
 #include "core/txn/in_bin.h"
 #include "core/txn/meta_txn.h"
 #include "core/txn/reach.h"
+#include "core/txn/sealed.h"
 
 namespace stoa::core {
 namespace {
@@ -92,7 +93,8 @@ Status stage_entries(const VolumeView& volume, MetaTxn& txn, const Side& from, I
 
 Result<RenameReply> exchange_locked(VolumeContext& volume, const OpContext& ctx, const Side& from, const Side& to,
                                     CommitTicket& ticket) {
-  for (const NodeRef& dir : {from.dir, to.dir}) STOA_CHECK_OK(require_outside_bin(volume, *dir));
+  for (const NodeRef& dir : {from.dir, to.dir}) STOA_CHECK_OK(require_changeable(volume, *dir));
+  for (const NodeRef& node : {from.node, to.node}) STOA_CHECK_OK(require_unsealed(volume, *node));
   STOA_CHECK_OK(may_move(ctx, from, to));
   STOA_CHECK_OK(may_move(ctx, to, from));
   const bool same_dir = from.dir == to.dir;

@@ -43,9 +43,16 @@ Status put_upload(FaultWorld& w, std::string_view key) {
   return done;
 }
 
-Status append(FaultWorld& w, const std::string& path, std::string_view text) {
+Status append(FaultWorld& w, const std::string& path, std::string_view text, const OpContext& ctx = {}) {
   const std::span<const std::byte> pieces[] = {bytes(text)};
-  return only(w.ns().write({}, {.id = w.id(path), .offset = 0, .data = pieces, .append = true}));
+  return only(w.ns().write(ctx, {.id = w.id(path), .offset = 0, .data = pieces, .append = true}));
+}
+
+// What is appended and could not be synced stays appended: who tries again looks first.
+Status append_once(FaultWorld& w, const std::string& path, std::uint64_t size, std::string_view text) {
+  STOA_TRY(now, w.ns().getattr({}, {w.id(path)}));
+  if (now.attr.size == size) STOA_CHECK_OK(append(w, path, text, w.lazy()));
+  return only(w.ns().commit({}, {w.id(path)}));
 }
 
 Status exchange(FaultWorld& w, std::string_view from, std::string_view name, std::string_view to,
@@ -158,7 +165,7 @@ const Operation kOperations[] = {
            w.ns().allocate({}, {.id = w.id("/dir/Big"), .offset = 190'000, .length = 300'000, .keep_size = true}));
      }},
     {"zero", [](FaultWorld& w) { return only(w.ns().zero({}, {w.id("/dir/Big"), 100'000, 300'000})); }, true},
-    {"append", [](FaultWorld& w) { return append(w, "/dir/Big", std::string(100'000, 'e')); }, true},
+    {"append", [](FaultWorld& w) { return append_once(w, "/dir/Big", 200'000, std::string(100'000, 'e')); }, true},
     {"append_inline", [](FaultWorld& w) { return append(w, "/dir/inline", "more"); }},
     {"punch", [](FaultWorld& w) { return only(w.ns().punch({}, {w.id("/dir/Big"), 0, 150'000})); }, true},
     {"clone",
@@ -200,6 +207,7 @@ const Operation kOperations[] = {
     {"remove_tree", [](FaultWorld& w) { return w.ns().remove_tree({}, {.parent = kRootId, .name = "dir"}); }, true},
     {"set_quota",
      [](FaultWorld& w) { return w.ns().set_quota({}, {.dir = w.id("/other"), .limits = {.bytes = 5'000'000}}); }},
+    {"seal", [](FaultWorld& w) { return w.ns().set_sealed({}, {.dir = w.id("/dir"), .sealed = true}); }},
     {"restore", [](FaultWorld& w) { return only(w.ns().restore({}, {.item = w.deleted()})); }},
     {"purge", [](FaultWorld& w) { return only(w.ns().purge({}, {.dir = w.id("/bin")})); }, true},
 };
