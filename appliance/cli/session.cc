@@ -181,6 +181,7 @@ void build_app(CLI::App& app, Session& session) {
   add_quota_commands(app, session);
   add_qos_commands(app, session);
   add_recycle_commands(app, session);
+  add_seal_commands(app, session);
   add_audit_commands(app, session);
   add_watch_command(app, session);
   add_explain_command(app, session);

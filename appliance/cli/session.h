@@ -56,6 +56,7 @@ void add_token_commands(CLI::App& app, Session& session);
 void add_quota_commands(CLI::App& app, Session& session);
 void add_qos_commands(CLI::App& app, Session& session);
 void add_recycle_commands(CLI::App& app, Session& session);
+void add_seal_commands(CLI::App& app, Session& session);
 void add_audit_commands(CLI::App& app, Session& session);
 void add_watch_command(CLI::App& app, Session& session);
 void add_explain_command(CLI::App& app, Session& session);

@@ -80,7 +80,7 @@ struct AccessReply {
   std::uint32_t granted;
   Attributes attr;
   bool read_only = false;
-};  // in a recycle bin nobody changes anything
+};  // in a recycle bin or a sealed directory nobody changes anything
 
 struct ReadlinkRequest {
   FileId id;
@@ -134,6 +134,9 @@ struct CreateRequest {
   CreateMode mode = CreateMode::kUnchecked;
   SetAttributes set{};         // mode, uid, gid, size, times of a new file
   std::uint64_t verifier = 0;  // kExclusive
+  // The content of a new file, made with it in one transaction; at most kIoBytesMax (kTooLarge). An existing file never
+  // gets it, so kInvalid with kUnchecked, and with a size.
+  std::span<const std::byte> bytes{};
 };
 // Also of mkdir, symlink, mknod, link. `parent` is the directory after the call.
 struct CreateReply {
@@ -150,6 +153,9 @@ enum class OpenDisposition : std::uint8_t {
   kOverwrite,  // what is there, cut to nothing
   kOverwriteOrCreate,
   kCreateExclusive,  // a new file, or the one that an earlier request with this verifier has made
+  // A new file in `parent` without a name (O_TMPFILE), charged there as an orphan. It goes with its last close, or
+  // after a restart unless it is reclaimed by its id; link() gives it a name. Needs the right to add files to `parent`.
+  kCreateNameless,
 };
 // All of it happens, or nothing: the file is found or made, the open is in the table of opens (state.h) for ctx.holder
 // and ctx.lease_key, and only then is the file cut. A caller may read what it may only execute: the bytes must come to
@@ -197,6 +203,8 @@ struct MknodRequest {
   DeviceNumber device{};
   SetAttributes set{};
 };
+// A file without a name gets one only if it was made so (kCreateNameless); it is charged to `parent` from then on.
+// Others: kNotFound.
 struct LinkRequest {
   FileId id;
   FileId parent;
@@ -223,6 +231,9 @@ struct RenameRequest {
   FileId to_parent;
   std::string_view to_name;
   bool no_replace = false;  // kExists when the target exists
+  // Both names exist (kNotFound) and swap what they name, in one transaction; nothing is replaced or recycled. The
+  // caller needs the rights of both renames. A directory and one above it: kInvalid. With `no_replace`: kInvalid.
+  bool exchange = false;
 };
 struct RenameReply {
   FileId moved;
@@ -290,6 +301,10 @@ struct WriteRequest {
   std::uint64_t offset;
   ConstBuffers data;
   LentMemory memory{};  // holds the one buffer of `data`, when that may be kept
+  // Atomic append: the offset is where the file ends, and `offset` is ignored. Appends never overlap or leave gaps.
+  // What could not be made durable (kIo, kNoSpace) may stay appended. After a restart, a repeated append is not
+  // recognized.
+  bool append = false;
 };
 // `verifier`: of the shard that has the file. While it stays the same, what was written without a promise of durability
 // is still there (RFC 1813 3.3.7, writeverf3; RFC 8881 18.32).
@@ -298,6 +313,7 @@ struct WriteReply {
   BeforeAttributes before;
   Attributes attr;
   std::uint64_t verifier = 0;
+  std::uint64_t offset = 0;  // of the first byte
 };
 
 // length 0: to the end of the file (RFC 1813 3.3.21).
@@ -312,11 +328,17 @@ struct CommitReply {
   std::uint64_t verifier = 0;
 };
 
+// allocate: the range has space on the disks, and the file reaches to its end. zero: the same, and all of the range
+// reads as zeros; a quota, and space for what has none yet, are asked for before any byte is cleared. punch: the range
+// reads as zeros and gives its space back; the size stays.
 struct RangeRequest {
   FileId id;
   std::uint64_t offset;
   std::uint64_t length;
-};  // allocate (grows the size), punch (does not)
+  // allocate, zero: the size stays. What lies behind it has space from then on and is not charged; kQuota where the
+  // file may not grow so far.
+  bool keep_size = false;
+};
 struct RangeReply {
   BeforeAttributes before;
   Attributes attr;
@@ -676,6 +698,24 @@ struct ListOwnerQuotasReply {
   std::vector<OwnerQuota> owners;
   bool truncated;
   std::optional<OwnerCountProgress> counting{};
+};
+
+// --- sealed directories
+
+// While a directory is sealed, every change of it and of what is below it is kReadOnly, through every protocol, also
+// through opens and by background work; so is a change of a file elsewhere that has a name below it. Quotas and
+// policies may be set. O(1) on a tree of any size, and true for every change that begins when it returns. Superuser
+// only. Unsealing what lies in a sealed directory leaves it read-only. Setting what is set already: nothing happens.
+// kRecallPending: somebody may hold writes that are not here yet, and is asked for them.
+struct SetSealedRequest {
+  FileId dir;
+  bool sealed;
+};
+struct SealedRequest {
+  FileId id;
+};
+struct SealedReply {
+  FileId by = kNoFile;  // the nearest sealed directory that the file is or lies in; kNoFile: none
 };
 
 // --- paths, for administrators

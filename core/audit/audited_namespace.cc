@@ -31,6 +31,8 @@ template <>
 constexpr bool kForAudit<PathOfRequest> = false;
 template <>
 constexpr bool kForAudit<AncestorsRequest> = false;
+template <>
+constexpr bool kForAudit<SealedRequest> = false;
 
 // What a request is about, for the record of its denial (and for what reads and lists).
 JournalNote note_of(const LookupRequest& r) {
@@ -147,6 +149,9 @@ JournalNote note_of(const ListKeysRequest& r) {
 }
 JournalNote note_of(const SetQuotaRequest& r) {
   return {.kind = kQuota, .id = r.dir};
+}
+JournalNote note_of(const SetSealedRequest& r) {
+  return {.kind = kAttributes, .id = r.dir};
 }
 JournalNote note_of(const ListRecycledRequest& r) {
   return {.kind = kList, .id = r.dir, .type = FileType::kDirectory};

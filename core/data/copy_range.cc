@@ -6,10 +6,10 @@
 #include "core/data/part.h"
 #include "core/data/prepare.h"
 #include "core/data/truncate.h"
-#include "core/txn/in_bin.h"
 #include "core/txn/meta_txn.h"
 #include "core/txn/operations.h"
 #include "core/txn/reach.h"
+#include "core/txn/sealed.h"
 
 namespace stoa::core {
 namespace {
@@ -26,7 +26,7 @@ Result<CopyRangeReply> grow(VolumeContext& volume, const OpContext& ctx, FileId 
     STOA_TRY(locks, NodeLocks::take(ctx, {node}));
     STOA_CHECK_OK(require_regular(*node));
     STOA_CHECK_OK(require_write(ctx, node->record, size));
-    STOA_CHECK_OK(require_content_outside_bin(volume, ctx, *node));
+    STOA_CHECK_OK(require_content_changeable(volume, ctx, *node));
     Inode next = node->record;
     if (next.size >= size) return CopyRangeReply{0, next.attributes(), volume.write_verifier};
     STOA_CHECK_OK(volume.state.before_io(ctx, id, next.size, size - next.size, true));
@@ -89,7 +89,7 @@ Status require_copy(VolumeContext& volume, const OpContext& ctx, const CopyRange
                     const NodeRef& from, const NodeRef& to) {
   STOA_TRY(locks, NodeLocks::take(ctx, {from, to}));
   STOA_CHECK_OK(require_both(ctx, req, *from, *to));
-  STOA_CHECK_OK(require_content_outside_bin(volume, ctx, *to));
+  STOA_CHECK_OK(require_content_changeable(volume, ctx, *to));
   const std::uint64_t size = req.to_offset + length;
   if (size <= to->record.size) return {};
   return volume.ledger.check(to->charge_target(), {.bytes = static_cast<std::int64_t>(size - to->record.size)});
@@ -137,7 +137,7 @@ Result<CopyRangeReply> share_locked(VolumeContext& volume, const OpContext& ctx,
                                     CommitTicket& ticket) {
   STOA_TRY(locks, NodeLocks::take(ctx, {from, to}));
   STOA_CHECK_OK(require_both(ctx, req, *from, *to));
-  STOA_CHECK_OK(require_content_outside_bin(volume, ctx, *to));
+  STOA_CHECK_OK(require_content_changeable(volume, ctx, *to));
   if (req.from_offset > from->record.size || length > from->record.size - req.from_offset) return fail(Errc::kInvalid);
   MetaTxn txn(volume, ctx);
   const bool same = from == to;

@@ -8,10 +8,10 @@
 #include "core/data/placement.h"
 #include "core/data/prepare.h"
 #include "core/data/sum_change.h"
-#include "core/txn/in_bin.h"
 #include "core/txn/meta_txn.h"
 #include "core/txn/operations.h"
 #include "core/txn/reach.h"
+#include "core/txn/sealed.h"
 
 namespace stoa::core {
 namespace {
@@ -51,15 +51,17 @@ class BlobWrite {
       done = put();
     }
     if (done) done = sums_.written();
-    auto reply = publish(done);
-    if (!reply) return reply;
+    return publish(done);
+  }
+  // What was promised of the bytes that run() wrote. Others may be in the file meanwhile.
+  Status keep_promise() {
     if (ctx_.durability == Durability::kDurable && ctx_.pending != nullptr && !flush_now_) {
       ctx_.pending->add_written(node_->id);
     } else if (ctx_.durability == Durability::kDurable || flush_now_) {
       STOA_TRY(ticket, flush_file(volume_, ctx_, node_));
       STOA_CHECK_OK(sync_or_defer(volume_, ctx_, ticket));
     }
-    return reply;
+    return {};
   }
   // Bytes behind the end of the file may have been written, and have to be zeros again.
   bool dirty_tail() const { return dirty_tail_; }
@@ -158,7 +160,7 @@ class BlobWrite {
     STOA_ASSERT(node_->writing != nullptr && node_->writing->under_way > 0, "a write under way is counted");
     Writing& writing = *node_->writing;
     --writing.under_way;
-    WriteReply reply{length_, node_->record.before(), {}};
+    WriteReply reply{.length = length_, .before = node_->record.before(), .attr = {}, .offset = req_.offset};
     const bool good = done && !node_->deleted;
     dirty_tail_ = !good && growing_ && !node_->deleted;
     if (growing_) end_growth(volume_, *node_, end_, good);
@@ -207,7 +209,7 @@ class BlobWrite {
 // A small file is rewritten as a whole, within its record's transaction.
 Result<WriteReply> write_inline(VolumeContext& volume, const OpContext& ctx, const NodeRef& node,
                                 const WriteRequest& req, std::uint64_t length, CommitTicket& ticket) {
-  WriteReply reply{length, node->record.before(), {}};
+  WriteReply reply{.length = length, .before = node->record.before(), .attr = {}, .offset = req.offset};
   const std::uint64_t end = req.offset + length;
   MetaTxn txn(volume, ctx);
   Inode next = node->record;
@@ -240,30 +242,72 @@ Result<WriteReply> write_inline(VolumeContext& volume, const OpContext& ctx, con
 }
 
 struct Attempt {
-  bool prepare = false;     // the file has to be made ready first
-  bool clean_tail = false;  // bytes behind the end are to be zeroed
+  bool prepare = false;      // the file has to be made ready first
+  bool clean_tail = false;   // bytes behind the end are to be zeroed
+  std::uint64_t offset = 0;  // of the first byte
   Result<WriteReply> reply{WriteReply{}};
 };
 
-Attempt attempt_write(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, const WriteRequest& req,
+Status check_range(std::uint64_t offset, std::uint64_t length) {
+  return offset > kFileBytesMax || length > kFileBytesMax - offset ? fail(Errc::kFileTooBig) : Status{};
+}
+
+// Writes share the gate. An append has it alone: it writes where the file ends, and nobody moves that end meanwhile.
+class WriteGate {
+ public:
+  static Result<WriteGate> take(const OpContext& ctx, const NodeRef& node, bool alone) {
+    WriteGate gate;
+    if (alone) {
+      STOA_TRY(lock, lock_by(node->data_gate, ctx.deadline));
+      gate.alone_ = std::move(lock);
+    } else {
+      STOA_TRY(lock, share_by(node->data_gate, ctx.deadline));
+      gate.shared_ = std::move(lock);
+    }
+    return gate;
+  }
+  // Appends do not wait for each other's disk.
+  void leave_append() {
+    if (alone_.owns_lock()) alone_.unlock();
+  }
+
+ private:
+  WriteGate() = default;
+  std::shared_lock<RwLock> shared_;
+  std::unique_lock<RwLock> alone_;
+};
+
+void run_write(BlobWrite& write, WriteGate& gate, Attempt& attempt) {
+  attempt.reply = write.run();
+  attempt.clean_tail = write.dirty_tail();
+  if (!attempt.reply) return;
+  gate.leave_append();
+  if (const Status kept = write.keep_promise(); !kept) attempt.reply = fail(kept.error());
+}
+
+Attempt attempt_write(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, const WriteRequest& asked,
                       std::uint64_t length) {
   Attempt attempt;
-  const auto gate = share_by(node->data_gate, ctx.deadline);
+  auto gate = WriteGate::take(ctx, node, asked.append);
   if (!gate) {
     attempt.reply = fail(gate.error());
     return attempt;
   }
-  BlobWrite blob_write(volume, ctx, node, req, length);
+  WriteRequest req = asked;
+  std::optional<BlobWrite> blob_write;
   CommitTicket ticket{};
-  bool to_blobs = false;
   {
     const auto begin = [&]() -> Result<WriteReply> {
       STOA_TRY(tree_lock, share_by(volume.tree_lock, ctx.deadline));
       STOA_TRY(locks, NodeLocks::take(ctx, {node}));
       STOA_CHECK_OK(require_regular(*node));
+      if (asked.append) req.offset = node->record.size;
+      attempt.offset = req.offset;
       STOA_CHECK_OK(require_write(ctx, node->record, req.offset));
-      STOA_CHECK_OK(require_content_outside_bin(volume, ctx, *node));
-      WriteReply reply{length, node->record.before(), node->record.attributes()};
+      STOA_CHECK_OK(require_content_changeable(volume, ctx, *node));
+      STOA_CHECK_OK(check_range(req.offset, length));
+      WriteReply reply{
+          .length = length, .before = node->record.before(), .attr = node->record.attributes(), .offset = req.offset};
       if (length == 0) return reply;
       // Until the data gate is released no lease is granted (FileWatch::quiesced), so this covers the bytes as well.
       STOA_CHECK_OK(volume.state.before_io(ctx, req.id, req.offset, length, true));
@@ -275,16 +319,19 @@ Attempt attempt_write(VolumeContext& volume, const OpContext& ctx, const NodeRef
         attempt.prepare = true;
         return reply;
       }
-      STOA_CHECK_OK(blob_write.begin());
-      to_blobs = true;
+      blob_write.emplace(volume, ctx, node, req, length);
+      if (const Status begun = blob_write->begin(); !begun) {
+        blob_write.reset();
+        return fail(begun.error());
+      }
       return reply;
     };
     attempt.reply = begin();
   }
-  if (to_blobs) {
-    attempt.reply = blob_write.run();
-    attempt.clean_tail = blob_write.dirty_tail();
+  if (blob_write) {
+    run_write(*blob_write, *gate, attempt);
   } else if (static_cast<std::uint64_t>(ticket) != 0) {
+    gate->leave_append();
     if (const Status quiesced = sync_or_defer(volume, ctx, ticket); !quiesced) attempt.reply = fail(quiesced.error());
   }
   return attempt;
@@ -315,14 +362,14 @@ Result<WriteReply> write(VolumeContext& volume, const OpContext& ctx, const Writ
   if (length > kIoBytesMax) return fail(Errc::kTooLarge);
   if (ctx.read_only) return fail(Errc::kReadOnly);
   STOA_TRY(node, reach(volume, ctx, req.id));
-  if (req.offset > kFileBytesMax || length > kFileBytesMax - req.offset) return fail(Errc::kFileTooBig);
+  if (!req.append) STOA_CHECK_OK(check_range(req.offset, length));
   for (int i = 0; i < kPrepareAttemptsMax; ++i) {
     if (ctx.expired()) return fail(Errc::kTimeout);
     Attempt attempt = attempt_write(volume, ctx, node, req, length);
-    if (attempt.clean_tail) zero_behind_end(volume, node, req.offset + length);
+    if (attempt.clean_tail) zero_behind_end(volume, node, attempt.offset + length);
     if (attempt.reply) attempt.reply->verifier = volume.write_verifier;
     if (!attempt.prepare) return std::move(attempt.reply);
-    STOA_CHECK_OK(prepare_write(volume, ctx, node, req.offset, length));
+    STOA_CHECK_OK(prepare_write(volume, ctx, node, attempt.offset, length));
   }
   return fail(Errc::kBusy, "the file is being shared as fast as it is written");
 }

@@ -44,6 +44,13 @@ bool lies_in_upload(const AncestryRef& from) {
   return passes(from, Ancestry::Kind::kUpload);
 }
 
+FileId sealed_directory(const AncestryRef& from) {
+  for (const Ancestry* at = from.get(); at != nullptr; at = at->above.get()) {
+    if (at->sealed.load(std::memory_order_relaxed)) return at->dir;
+  }
+  return kNoFile;
+}
+
 std::uint32_t depth_of(const AncestryRef& from) {
   std::uint32_t depth = 0;
   for (const Ancestry* at = from->above.get(); at != nullptr; at = at->above.get()) ++depth;

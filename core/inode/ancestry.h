@@ -6,6 +6,7 @@
 // as one more link here, without a node or an account of its own.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -28,7 +29,8 @@ struct Ancestry {
 
   const FileId dir;
   const Kind kind;
-  AncestryRef above;  // null: the top. Changed only under the exclusive tree lock
+  std::atomic<bool> sealed{false};  // the directory is; changed only under the exclusive tree lock
+  AncestryRef above;                // null: the top. Changed only under the exclusive tree lock
 };
 
 // All of these need the tree lock, or the lock of a node at the lower end of the chain. Null: a file that lies nowhere.
@@ -41,6 +43,8 @@ bool lies_in(const AncestryRef& from, FileId dir);
 bool lies_in_bin(const AncestryRef& from);
 // Whether it goes through the directory of a multipart upload.
 bool lies_in_upload(const AncestryRef& from);
+// The lowest directory of the chain that is sealed; kNoFile: none is.
+FileId sealed_directory(const AncestryRef& from);
 // How many directories are above the lowest one.
 std::uint32_t depth_of(const AncestryRef& from);
 // All of them, from the top down.

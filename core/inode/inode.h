@@ -21,6 +21,8 @@ enum InodeFlags : std::uint32_t {
   kHasBin = 32,      // a directory with a recycle bin: family trash says which (core/recycle/bin.h)
   kIsBin = 64,       // a recycle bin: it has no name; `parent` is the directory that has it
   kExcluded = 128,   // a bin that is charged to the volume only
+  kLinkable = 256,   // made without a name, and has none yet: a link may give it one
+  kSealed = 512,     // a directory: nothing below it may change (core/txn/sealed.h)
 };
 
 struct Inode {

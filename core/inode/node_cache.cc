@@ -182,6 +182,7 @@ Result<Node::State> NodeCache::load(Node& node, unsigned nested) {
                     : account->child_class == UsageClass::kRecycled ? Ancestry::Kind::kBin
                                                                     : Ancestry::Kind::kPlain;
   node.ancestry = std::make_shared<Ancestry>(node.id, std::move(above), kind);
+  node.ancestry->sealed.store(found && node.record.has(kSealed), std::memory_order_relaxed);
   node.account = std::move(account);
   if (!found) {
     node.record.type = FileType::kDirectory;

@@ -33,6 +33,9 @@ class NodeCache {
   // How often that was done: what was found above a file holds as long as this stays. Read before the tree lock is
   // taken for looking.
   std::uint64_t moves() const { return moves_.load(std::memory_order_acquire); }
+  // How many directories of the volume are sealed. While it is 0, nobody walks a chain to look for one. Changed under
+  // the exclusive tree lock.
+  std::atomic<std::uint64_t> seals{0};
   // Takes in the node of a file that was just created.
   void insert(const NodeRef& node);
   // Forgets a node whose file is gone.

@@ -180,6 +180,10 @@ inline constexpr std::string_view kCountingPrefix =
 inline std::string counting_key(FileId dir) {
   return std::string(kCountingPrefix) + id_key(dir);
 }
+inline constexpr std::string_view kSealedPrefix = "sealed/";  // and a directory id: it is sealed
+inline std::string sealed_key(FileId dir) {
+  return std::string(kSealedPrefix) + id_key(dir);
+}
 inline constexpr std::string_view kExportPrefix = "export/";
 inline constexpr std::string_view kUserPrefix = "user/";
 inline constexpr std::string_view kGroupPrefix = "group/";

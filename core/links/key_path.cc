@@ -5,6 +5,7 @@
 #include "core/links/new_inode.h"
 #include "core/links/remove_directory.h"
 #include "core/txn/in_bin.h"
+#include "core/txn/sealed.h"
 
 namespace stoa::core {
 namespace {
@@ -35,13 +36,13 @@ Result<FileId> make_one(VolumeContext& volume, const OpContext& ctx, const NodeR
     STOA_TRY(present, find_form(volume, *dir, raw, true));
     if (present.exists()) return present.id;
     if (names_bin(*dir, raw)) return fail(Errc::kReadOnly, "the name belongs to the recycle bin");
-    STOA_CHECK_OK(require_outside_bin(volume, *dir));
+    STOA_CHECK_OK(require_changeable(volume, *dir));
     STOA_CHECK_OK(require(ctx, dir->record, kRightAddSubdirectory | kRightSearch));
     MetaTxn txn(volume, ctx);
     NewInode wanted{.type = FileType::kDirectory, .default_mode = 0755};
     if (multipart) {
       STOA_CHECK_OK(require_directory(*counts_in));
-      STOA_CHECK_OK(require_outside_bin(volume, *counts_in));
+      STOA_CHECK_OK(require_changeable(volume, *counts_in));
       wanted.set.uid = multipart->uid;
       wanted.set.gid = multipart->gid;
     }

@@ -34,6 +34,24 @@ Status stage_orphan(MetaTxn& txn, const NodeRef& node) {
   return {};
 }
 
+Status add_nameless(MetaTxn& txn, const NodeRef& dir, Inode inode) {
+  STOA_ASSERT(inode.links == 0);
+  inode.flags |= kLinkable;
+  STOA_CHECK_OK(txn.reserve({dir->account, {inode.uid, inode.gid}, inode.id, UsageClass::kOrphans}, usage_of(inode)));
+  txn.records().mark_orphan(inode.id);
+  txn.note({.kind = ChangeKind::kCreate, .id = inode.id, .parent = dir->id, .type = inode.type});
+  (void)txn.new_inode(std::move(inode), dir->chains());
+  return {};
+}
+
+Status stage_first_name(MetaTxn& txn, const NodeRef& dir, const NodeRef& node, Inode& next) {
+  STOA_CHECK_OK(txn.move_charge(node, {dir->account, node->charge_target().owner, node->id}, usage_of(node->record)));
+  txn.records().remove_orphan_mark(node->id);
+  next.flags &= ~kLinkable;
+  next.parent = dir->id;
+  return {};
+}
+
 Status delete_orphan(VolumeContext& volume, FileId file) {
   const auto found = volume.nodes.get(file);
   if (!found && found.error().code == Errc::kStale) return {};

@@ -1,7 +1,7 @@
-// Files without a name: the last one went while the file was open, so it lives on, under its id alone, until the last
-// close. In grace any file may have been open before the restart, so all that lose their last name then live until its
-// end. Its record has no links, and family state lists it ("orphan" + id), so that a crash neither loses it early nor
-// leaks it.
+// Files without a name: the last one went while the file was open, or it was made so. It lives on, under its id alone,
+// until the last close. In grace any file may have been open before the restart, so all that lose their last name then
+// live until its end. Its record has no links, and family state lists it ("orphan" + id), so that a crash neither loses
+// it early nor leaks it.
 //
 // It can be written to, so it goes on counting as one file and its bytes, for its owner, too, where it counted when it
 // lost its name: no limit is passed through it, and the transaction that removes it makes the room. A rename of that
@@ -16,6 +16,13 @@ namespace stoa::core {
 
 // Stages that the file loses its last name and stays. The node is locked, and LeaseGate::keeps() said so.
 Status stage_orphan(MetaTxn& txn, const NodeRef& node);
+
+// Stages the file `inode`, which is made without a name and counts in the locked directory `dir` until link() gives it
+// one (stage_first_name()). Its open is in the table already.
+Status add_nameless(MetaTxn& txn, const NodeRef& dir, Inode inode);
+// Stages that such a file gets its first name in `dir`, where it counts from then on: both are locked. `next`: its new
+// record, which the caller stages, and then its new home. kQuota, kNoSpace.
+Status stage_first_name(MetaTxn& txn, const NodeRef& dir, const NodeRef& node, Inode& next);
 
 // Deletes it if it has no name, nobody has it open and nobody may reclaim it; else nothing. Applied, not durable: after
 // a crash the next start does it again.

@@ -2,21 +2,23 @@
 #include "core/recycle/bin.h"
 #include "core/txn/operations.h"
 #include "core/txn/reach.h"
+#include "core/txn/sealed.h"
 
 namespace stoa::core {
 namespace {
-// What is left of access to what is in a recycle bin.
+// What is left of access to what is in a recycle bin or a sealed directory.
 constexpr std::uint32_t kReading = kAccessRead | kAccessLookup | kAccessExecute | kAccessReadXattrs | kAccessListXattrs;
 }  // namespace
 
 Result<AccessReply> access(const VolumeView& volume, const OpContext& ctx, const AccessRequest& req) {
   STOA_TRY(node, reach(volume, ctx, req.id));
-  const bool recycled = is_recycled(volume, node);
+  STOA_TRY(sealed, is_sealed(volume, ctx, node));
+  const bool fixed = sealed || is_recycled(volume, node);
   STOA_TRY(lock, share_by(node->lock, ctx.deadline));
   STOA_CHECK_OK(require_live(*node));
   STOA_CHECK_OK(volume.state.before_look(ctx, req.id));
-  const std::uint32_t bits = access_bits(ctx, node->record) & (recycled ? kReading : ~0u);
-  return AccessReply{bits & req.wanted, node->record.attributes(), recycled};
+  const std::uint32_t bits = access_bits(ctx, node->record) & (fixed ? kReading : ~0u);
+  return AccessReply{bits & req.wanted, node->record.attributes(), fixed};
 }
 
 }  // namespace stoa::core

@@ -3,6 +3,7 @@
 #include "core/namespace/object_meta.h"
 #include "core/recycle/bin.h"
 #include "core/txn/operations.h"
+#include "core/txn/sealed.h"
 
 namespace stoa::core {
 
@@ -27,7 +28,7 @@ Status set_meta(VolumeContext& volume, const OpContext& ctx, const SetMetaReques
     STOA_TRY(locks, NodeLocks::take(ctx, {node}));
     STOA_CHECK_OK(require_live(*node));
     STOA_CHECK_OK(require_write(ctx, node->record, 0));
-    STOA_CHECK_OK(require_outside_bin(volume, *node));
+    STOA_CHECK_OK(require_changeable(volume, *node));
     if (req.described != ObjectVersion{node->id, node->record.data_version}) return fail(Errc::kStale);
     MetaTxn txn(volume, ctx);
     Inode next = node->record;

@@ -6,6 +6,7 @@
 #include "core/recycle/bin.h"
 #include "core/txn/operations.h"
 #include "core/txn/reach.h"
+#include "core/txn/sealed.h"
 
 namespace stoa::core {
 namespace {
@@ -19,7 +20,7 @@ Result<CreateReply> make_locked(VolumeContext& volume, const OpContext& ctx, std
   STOA_TRY(entry, find_posix(volume, *dir, name));
   if (entry.record.exists() || names_bin(*dir, name)) return fail(Errc::kExists);
   STOA_CHECK_OK(require_add(ctx, dir->record, wanted.type == FileType::kDirectory));
-  STOA_CHECK_OK(require_outside_bin(volume, *dir));
+  STOA_CHECK_OK(require_changeable(volume, *dir));
 
   MetaTxn txn(volume, ctx);
   STOA_TRY(inode, make_inode(volume, ctx, txn, dir->record, wanted));

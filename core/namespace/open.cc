@@ -5,6 +5,7 @@
 #include "core/txn/in_bin.h"
 #include "core/txn/operations.h"
 #include "core/txn/reach.h"
+#include "core/txn/sealed.h"
 
 namespace stoa::core {
 namespace {
@@ -35,7 +36,8 @@ Status may_delete(VolumeContext& volume, const OpContext& ctx, FileId parent, co
 }
 
 Status may_use(VolumeContext& volume, const OpContext& ctx, const OpenRequest& req, const NodeRef& node) {
-  const bool recycled = is_recycled(volume, node);
+  STOA_TRY(sealed, is_sealed(volume, ctx, node));
+  const bool fixed = sealed || is_recycled(volume, node);
   FileId parent = kNoFile;
   {
     STOA_TRY(lock, share_by(node->lock, ctx.deadline));
@@ -44,7 +46,7 @@ Status may_use(VolumeContext& volume, const OpContext& ctx, const OpenRequest& r
     if (node->record.type != FileType::kRegular) return fail(Errc::kWrongType);
     if (req.reclaim) return {};
     const bool writes = (req.access & kShareWrite) != 0 || overwrites(req.disposition);
-    if ((writes || (req.access & kShareDelete) != 0) && (ctx.read_only || recycled)) return fail(Errc::kReadOnly);
+    if ((writes || (req.access & kShareDelete) != 0) && (ctx.read_only || fixed)) return fail(Errc::kReadOnly);
     const std::uint32_t bits = access_bits(ctx, node->record);
     if ((req.access & kShareRead) != 0 && (bits & (kAccessRead | kAccessExecute)) == 0) return fail(Errc::kAccess);
     if (writes && (bits & (kAccessModify | kAccessExtend)) == 0) return fail(Errc::kAccess);
@@ -128,9 +130,11 @@ Result<OpenReply> create_name(VolumeContext& volume, const OpContext& ctx, const
                              .mode = exclusive ? CreateMode::kExclusive : CreateMode::kGuarded,
                              .set = req.set,
                              .verifier = req.verifier};
+  const bool nameless = req.disposition == OpenDisposition::kCreateNameless;
   UnfinishedOpen open(volume.state, spec_of(ctx, req));
   STOA_TRY(made, run_mutation(volume, ctx, [&](CommitTicket& ticket) {
-             return create_file(volume, ctx, wanted, dir, ticket, &open);
+             return nameless ? create_nameless(volume, ctx, wanted, dir, ticket, open)
+                             : create_file(volume, ctx, wanted, dir, ticket, {.open = &open});
            }));
   OpenReply reply{.created = made.reply.created,
                   .attr = made.reply.attr,
@@ -160,6 +164,9 @@ Result<OpenReply> open_made_before(VolumeContext& volume, const OpContext& ctx, 
 Result<OpenReply> open(VolumeContext& volume, const OpContext& ctx, const OpenRequest& req) {
   if (req.delete_on_close && ((req.access & kShareDelete) == 0 || req.parent == kNoFile)) {
     return fail(Errc::kInvalid, "delete on close of what is not opened for deleting, by name");
+  }
+  if (req.disposition == OpenDisposition::kCreateNameless && (!req.name.empty() || (req.access & kShareDelete) != 0)) {
+    return fail(Errc::kInvalid, "a name of a file without one");
   }
   if (req.id != kNoFile) {
     if (may_create(req.disposition)) return fail(Errc::kInvalid, "a file is made under a name");

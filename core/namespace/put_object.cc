@@ -8,6 +8,7 @@
 #include "core/namespace/find_object.h"
 #include "core/namespace/object_meta.h"
 #include "core/recycle/bin.h"
+#include "core/txn/sealed.h"
 
 namespace stoa::core {
 namespace {
@@ -36,7 +37,7 @@ Status stage_swap(VolumeContext& volume, const OpContext& ctx, MetaTxn& txn, con
                   const StagedContent& content, const NodeRef& node, const UserBin& user_bin, const DeletedName& name,
                   PutKeyReply& reply) {
   STOA_CHECK_OK(require_write(ctx, node->record, 0));
-  STOA_CHECK_OK(require_outside_bin(volume, *node));
+  STOA_CHECK_OK(require_changeable(volume, *node));
   STOA_CHECK_OK(volume.state.before_io(ctx, node->id, 0, kFileBytesMax, true));
   const auto delta = static_cast<std::int64_t>(content.size) - static_cast<std::int64_t>(node->record.size);
   if (delta > 0) {
@@ -63,7 +64,7 @@ Result<PutKeyReply> put_locked(VolumeContext& volume, const OpContext& ctx, cons
                                const DeletedName& name, CommitTicket& ticket) {
   const std::string_view raw = name.raw;
   STOA_ASSERT((found.node == nullptr) == !found.entry.exists(), "an object is found with its name");
-  STOA_CHECK_OK(require_outside_bin(volume, *found.dir));
+  STOA_CHECK_OK(require_changeable(volume, *found.dir));
   const bool regular = found.node != nullptr && found.node->record.type == FileType::kRegular;
   STOA_CHECK_OK(check_expectation(put.expect, regular ? &found.node->record : nullptr));
   MetaTxn txn(volume, ctx);
@@ -76,6 +77,7 @@ Result<PutKeyReply> put_locked(VolumeContext& volume, const OpContext& ctx, cons
     if (found.node != nullptr) {
       // A symlink or device of that name is no object: it makes room, as a rename over it would.
       STOA_CHECK_OK(require_remove(ctx, found.dir->record, found.node->record));
+      STOA_CHECK_OK(require_unsealed(volume, *found.node));
       STOA_CHECK_OK(txn.remove_entry(found.dir, dir_next, raw, found.entry));
       if (user_bin) {
         STOA_CHECK_OK(recycle_link(volume, ctx, txn, user_bin, found.node, name));

@@ -8,6 +8,7 @@
 #include "core/recycle/purge.h"
 #include "core/txn/operations.h"
 #include "core/txn/reach.h"
+#include "core/txn/sealed.h"
 
 namespace stoa::core {
 namespace {
@@ -62,7 +63,8 @@ Result<RemoveReply> with_target(VolumeContext& volume, const OpContext& ctx, con
             return std::nullopt;
           target.entry = std::move(entry);
           STOA_ASSERT(target.entry.record.id == target.node->id, "what is removed is what was found");
-          STOA_CHECK_OK(require_outside_bin(volume, *dir));
+          STOA_CHECK_OK(require_changeable(volume, *dir));
+          STOA_CHECK_OK(require_unsealed(volume, *target.node));
           return body(target, ticket);
         },
         target.alone);

@@ -4,6 +4,7 @@
 #include "core/namespace/find_object.h"
 #include "core/recycle/bin.h"
 #include "core/txn/operations.h"
+#include "core/txn/sealed.h"
 
 namespace stoa::core {
 
@@ -36,7 +37,8 @@ Result<RemoveKeyReply> remove_key(VolumeContext& volume, const OpContext& ctx, c
       if (found->node->record.type != FileType::kRegular) return RemoveKeyReply{false};  // no object
       STOA_CHECK_OK(check_expectation(req.expect, &found->node->record));
       STOA_CHECK_OK(require_remove(ctx, found->dir->record, found->node->record));
-      STOA_CHECK_OK(require_outside_bin(volume, *found->dir));
+      STOA_CHECK_OK(require_changeable(volume, *found->dir));
+      STOA_CHECK_OK(require_unsealed(volume, *found->node));
       STOA_ASSERT(entry.id == found->node->id, "what is removed is what was found");
       MetaTxn txn(volume, ctx);
       Inode dir_next = found->dir->record;

@@ -2,12 +2,14 @@
 #include "core/access/access.h"
 #include "core/links/drop_link.h"
 #include "core/links/remove_directory.h"
+#include "core/namespace/rename_exchange.h"
 #include "core/namespace/replay.h"
 #include "core/recycle/bin.h"
 #include "core/recycle/purge.h"
 #include "core/recycle/restore.h"
 #include "core/txn/operations.h"
 #include "core/txn/reach.h"
+#include "core/txn/sealed.h"
 
 namespace stoa::core {
 namespace {
@@ -95,7 +97,9 @@ Result<std::optional<RenameReply>> rename_locked(VolumeContext& volume, const Op
   STOA_DEBUG_ASSERT(alone || p.from_dir == p.to_dir || !p.moved->record.is_directory(),
                     "a directory changes parents with the tree for itself");
   STOA_CHECK_OK(check_rules(ctx, req, p));
-  for (const NodeRef& dir : {p.from_dir, p.to_dir}) STOA_CHECK_OK(require_outside_bin(volume, *dir));
+  for (const NodeRef& dir : {p.from_dir, p.to_dir}) STOA_CHECK_OK(require_changeable(volume, *dir));
+  STOA_CHECK_OK(require_unsealed(volume, *p.moved));
+  if (p.replaced != nullptr) STOA_CHECK_OK(require_unsealed(volume, *p.replaced));
   MetaTxn txn(volume, ctx);
   const bool same_dir = p.from_dir == p.to_dir;
   RenameReply reply{p.moved->id, p.from_dir->record.before(), {}, p.to_dir->record.before(), {}};
@@ -145,6 +149,7 @@ Result<std::optional<RenameReply>> rename_locked(VolumeContext& volume, const Op
 Result<RenameReply> rename(VolumeContext& volume, const OpContext& ctx, const RenameRequest& req) {
   if (auto replay = replay_rename(volume, ctx, req.from_parent, req.to_parent)) return *std::move(replay);
   if (ctx.read_only) return fail(Errc::kReadOnly);
+  if (req.exchange) return rename_exchange(volume, ctx, req);
   for (bool alone = false;;) {
     if (ctx.expired()) return fail(Errc::kTimeout);
     auto resolved = resolve(volume, ctx, req);

@@ -8,6 +8,7 @@
 #include "core/txn/meta_txn.h"
 #include "core/txn/operations.h"
 #include "core/txn/reach.h"
+#include "core/txn/sealed.h"
 
 namespace stoa::core {
 namespace {
@@ -156,7 +157,7 @@ Result<SetattrReply> setattr_locked(VolumeContext& volume, const OpContext& ctx,
   STOA_TRY(locks, NodeLocks::take(ctx, {node}));
   STOA_CHECK_OK(require_live(*node));
   STOA_CHECK_OK(check_permissions(ctx, node->record, req.set));
-  STOA_CHECK_OK(req.set.size ? require_content_outside_bin(volume, ctx, *node) : require_outside_bin(volume, *node));
+  STOA_CHECK_OK(req.set.size ? require_content_changeable(volume, ctx, *node) : require_changeable(volume, *node));
   if (req.guard_ctime && *req.guard_ctime != node->record.ctime) return fail(Errc::kGuardMismatch);
   MetaTxn txn(volume, ctx);
   SetattrReply reply{node->record.before(), {}};

@@ -5,6 +5,7 @@
 #include "core/txn/meta_txn.h"
 #include "core/txn/operations.h"
 #include "core/txn/reach.h"
+#include "core/txn/sealed.h"
 
 namespace stoa::core {
 namespace {
@@ -36,7 +37,7 @@ Result<XattrChangeReply> change(VolumeContext& volume, const OpContext& ctx, Fil
     STOA_TRY(locks, NodeLocks::take(ctx, {node}));
     STOA_CHECK_OK(require_live(*node));
     STOA_CHECK_OK(require(ctx, node->record, kRightWriteXattrs));
-    STOA_CHECK_OK(require_outside_bin(volume, *node));
+    STOA_CHECK_OK(require_changeable(volume, *node));
     const std::string key = keys::id_name(id, name);
     std::string present;
     STOA_TRY(exists, volume.kv.get(Family::kXattr, key, &present));

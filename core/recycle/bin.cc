@@ -9,6 +9,7 @@
 #include "core/links/drop_link.h"
 #include "core/links/remove_directory.h"
 #include "core/txn/depth.h"
+#include "core/txn/sealed.h"
 
 namespace stoa::core {
 namespace {
@@ -269,6 +270,7 @@ Result<UserBin> prepare_user_bin(VolumeContext& volume, const OpContext& ctx, co
     return find_policy(*snapshot->recycle(), dir->chains_now().ancestry);
   }();
   if (kept.policy == nullptr || !kept.policy->enabled) return UserBin{};
+  STOA_CHECK_OK(check_unsealed(volume, ctx, dir));
   if (UserBin known = known_user_bin(volume, kept.recycle_root, ctx.cred.uid)) return known;
   const std::string name = std::to_string(ctx.cred.uid);
   for (int look = 0; look < kLooksMax; ++look) {

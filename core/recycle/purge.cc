@@ -11,6 +11,7 @@
 #include "core/recycle/origin.h"
 #include "core/recycle/restore.h"
 #include "core/txn/operations.h"
+#include "core/txn/sealed.h"
 
 namespace stoa::core {
 namespace {
@@ -57,6 +58,7 @@ Result<bool> purge_item(VolumeContext& volume, const OpContext& ctx, const Recyc
     if ((*user_bin)->deleted || (*node)->deleted) return false;
     STOA_TRY(entry, find_form(volume, **user_bin, item->name, directory));
     if (entry.id != item->id) return false;
+    for (const auto& party : {*user_bin, *node}) STOA_CHECK_OK(require_unsealed(volume, *party));
     MetaTxn txn(volume, ctx);
     Inode user_bin_next = (*user_bin)->record;
     STOA_CHECK_OK(txn.remove_entry(*user_bin, user_bin_next, item->name, entry));
@@ -163,7 +165,8 @@ Status age_bin(VolumeContext& volume, const Bin& bin, const RecyclePolicy& polic
     }
     --left;
     const auto purged = purge_item(volume, ctx, {id, serial_of(it->key())});
-    if (!purged && !is_for_later(purged)) return fail(purged.error());
+    const bool sealed = !purged && purged.error().code == Errc::kReadOnly;  // by another name
+    if (!purged && !sealed && !is_for_later(purged)) return fail(purged.error());
     all_gone = all_gone && purged;
     if (!all_gone) continue;
     const std::lock_guard lock(volume.recycle.mutex);
@@ -226,6 +229,8 @@ Status discard_empty_bin(VolumeContext& volume, const NodeRef& recycle_root) {
     if (!recycle_root->record.has(kHasBin)) return {};
   }
   const OpContext ctx = applied_context({});
+  STOA_TRY(sealed, is_sealed(volume, ctx, recycle_root));
+  if (sealed) return {};
   STOA_TRY(id, bin_of(volume, recycle_root->id));
   const auto bin = volume.nodes.get(id);
   if (!bin && bin.error().code == Errc::kStale) return {};
@@ -269,6 +274,8 @@ Status age_bins(VolumeContext& volume, Timestamp now, qos::BackgroundThrottle* t
   std::size_t left = kPurgedAtOnce;
   for (const Bin& bin : bins) {
     if (throttle != nullptr && throttle->stopped()) break;
+    STOA_TRY(sealed, is_sealed(volume, applied_context({}), bin.node));
+    if (sealed) continue;
     const std::size_t before = left;
     // What a policy left behind that is gone ages by the rules that it would have without one.
     RecyclePolicy policy{.enabled = false};

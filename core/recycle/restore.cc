@@ -9,6 +9,7 @@
 #include "core/recycle/deleted_below.h"
 #include "core/recycle/origin.h"
 #include "core/txn/operations.h"
+#include "core/txn/sealed.h"
 
 namespace stoa::core {
 namespace {
@@ -64,7 +65,8 @@ class Restore {
           STOA_CHECK_OK(require(ctx_, dir->record, kRightSearch));
           STOA_TRY(raw, free_name(*dir));
           STOA_CHECK_OK(require_add(ctx_, dir->record, directory));
-          STOA_CHECK_OK(require_outside_bin(volume_, *dir));
+          STOA_CHECK_OK(require_changeable(volume_, *dir));
+          for (const NodeRef& party : {user_bin, node}) STOA_CHECK_OK(require_unsealed(volume_, *party));
           return move(user_bin, entry, dir, raw, node, ticket);
         },
         directory);

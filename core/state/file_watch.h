@@ -15,6 +15,8 @@ class FileWatch {
   // Waits until changes of the file that are being made are done. False: not now (content is being written), or no such
   // file.
   virtual bool quiesced(FileId file) = 0;
+  // Whether its bytes may change at all: it is not sealed. Waits for a change of that which is under way.
+  virtual bool may_cache_writes(FileId) { return true; }
   // The last open of a file without a name is gone.
   virtual void last_closed(FileId file) = 0;
   // Takes away this name of the file. kNotFound: it has it no more. kRecallPending: later.

@@ -37,6 +37,9 @@ class LeaseGate {
     if (write_leases_.load(std::memory_order_relaxed) == 0) return {};
     return break_leases(ctx, std::span(&file, 1), Access::kLook);
   }
+  // Before a directory is unsealed, everybody must know who relies on its seal and holds no lease for that:
+  // kRecallPending until then. No protocol does so far.
+  Status before_unseal(const OpContext&, FileId) { return {}; }
   // With the data gate or the node locked, before bytes are read or written. kLocked: a mandatory lock of another open.
   Status before_io(const OpContext& ctx, FileId file, std::uint64_t offset, std::uint64_t length, bool write) {
     if (mandatory_locks_.load(std::memory_order_relaxed) == 0 || length == 0) return {};

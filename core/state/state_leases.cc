@@ -143,7 +143,30 @@ void VolumeState::add_lease(Shard& shard, FileId id, Lease lease) {
   holders_.count(lease.owner.holder, 1);
 }
 
+std::vector<FileId> VolumeState::files_with_cached_writes() const {
+  std::vector<FileId> files;
+  if (write_leases_.load() == 0) return files;
+  for (const Shard& shard : shards_) {
+    const std::lock_guard lock(shard.mutex);
+    for (const auto& [lease, file] : shard.leases) {
+      const Lease* const held = shard.files.at(file).leases.find(lease);
+      if ((held->bits & kWriteCaching) != 0 && !held->revoked) files.push_back(file);
+    }
+  }
+  return files;
+}
+
 std::optional<GrantedLease> VolumeState::grant_lease(FileId id, const LeaseOwner& owner, const LeaseRequest& wanted) {
+  auto granted = grant_wished(id, owner, wanted);
+  // Asked when the lease is in the table: a seal that comes later recalls it.
+  if (!granted || (granted->bits & kWriteCaching) == 0 || files_.may_cache_writes(id)) return granted;
+  granted->bits &= ~kWriteCaching;
+  if (granted->bits != kLeaseNone && acknowledge(granted->id, granted->bits)) return granted;
+  return_lease(granted->id);
+  return std::nullopt;
+}
+
+std::optional<GrantedLease> VolumeState::grant_wished(FileId id, const LeaseOwner& owner, const LeaseRequest& wanted) {
   if (!valid_bits(wanted.bits)) return std::nullopt;
   Shard& shard = shard_of(id);
   GrantedLease granted{.id = {}, .bits = wanted.bits};

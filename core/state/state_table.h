@@ -52,6 +52,9 @@ class VolumeState final : public StateTable, public LeaseGate {
   // until then. kBusy: too many wait.
   Status wait_until_clear(FileId file, StateClock::time_point until);
 
+  // Files that somebody may have written to without telling yet. In any order, some more than once.
+  std::vector<FileId> files_with_cached_writes() const;
+
   // At start: who may reclaim.
   Status load();
 
@@ -202,6 +205,8 @@ class VolumeState final : public StateTable, public LeaseGate {
   Status may_open(Shard& shard, FileId id, FileState& file, const LeaseOwner& owner, Modes asked, Modes others);
   // What others have of the file.
   static Modes held_by_others(const FileState& file, const LeaseOwner& owner, StateClock::time_point now);
+  // grant_lease() but for seals.
+  std::optional<GrantedLease> grant_wished(FileId id, const LeaseOwner& owner, const LeaseRequest& wanted);
   std::optional<GrantedLease> add_bits(Shard& shard, FileId id, FileState& file, Lease& lease,
                                        const LeaseRequest& wanted);
   void count_bits(std::uint32_t bits, std::int64_t more);

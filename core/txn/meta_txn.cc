@@ -117,8 +117,10 @@ Status MetaTxn::insert_entry(const NodeRef& dir, Inode& dir_next, std::string_vi
   return {};
 }
 
-void MetaTxn::insert_unique_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, FileId id, FileType type) {
-  put_entry(dir->id, dir_next, raw, {.id = id, .type = type, .flags = 0, .cookie = dir_next.next_cookie++});
+void MetaTxn::insert_unique_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, FileId id, FileType type,
+                                  std::uint64_t cookie) {
+  if (cookie == 0) cookie = dir_next.next_cookie++;
+  put_entry(dir->id, dir_next, raw, {.id = id, .type = type, .flags = 0, .cookie = cookie});
 }
 
 void MetaTxn::put_entry(FileId dir, Inode& dir_next, std::string_view raw, const EntryRecord& record) {
@@ -192,9 +194,22 @@ Status MetaTxn::move_owner(const NodeRef& dir, const Owner& to, const Usage& its
   return move(from, {from.account, to, dir->id, from.of}, itself, {});
 }
 
+Status MetaTxn::reserve_move(const ChargeTarget& from, const ChargeTarget& to, const Usage& reserved) {
+  if (!exchanging_) return volume_.ledger.reserve(reservations_, {{from, -reserved}, {to, reserved}});
+  arrivals_.push_back({to, reserved});
+  return volume_.ledger.reserve(reservations_, {{from, -reserved}});  // what only shrinks is never refused
+}
+
+Status MetaTxn::end_exchange() {
+  exchanging_ = false;
+  for (const Charge& arrival : arrivals_) STOA_CHECK_OK(volume_.ledger.reserve(reservations_, {arrival}));
+  arrivals_.clear();
+  return {};
+}
+
 Status MetaTxn::move(const ChargeTarget& from, const ChargeTarget& to, const Usage& usage, const Usage& uncommitted) {
   const Usage reserved = usage + uncommitted;
-  STOA_CHECK_OK(volume_.ledger.reserve(reservations_, {{from, -reserved}, {to, reserved}}));
+  STOA_CHECK_OK(reserve_move(from, to, reserved));
   charges_.push_back({from, -usage});
   charges_.push_back({to, usage});
   return {};
@@ -265,7 +280,7 @@ Status MetaTxn::move_below(const ChargeTarget& from, const AccountRef& to, const
                            const Usage& committed) {
   ChargeTarget onto = from;
   onto.account = to;
-  if (!is_zero(reserved)) STOA_CHECK_OK(volume_.ledger.reserve(reservations_, {{from, -reserved}, {onto, reserved}}));
+  if (!is_zero(reserved)) STOA_CHECK_OK(reserve_move(from, onto, reserved));
   if (is_zero(committed)) return {};
   charges_.push_back({from, -committed});
   charges_.push_back({onto, committed});

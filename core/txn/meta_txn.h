@@ -40,9 +40,9 @@ class MetaTxn {
   // of the entry that this one replaces, so that a listing that is under way meets the name once; 0: a new one.
   Status insert_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, FileId id, FileType type,
                       std::uint64_t cookie = 0);
-  // The same for a name that nobody else can have thought of: the directory has it in neither form, which is not looked
-  // up.
-  void insert_unique_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, FileId id, FileType type);
+  // The same for a name that the directory has in neither form, which is not looked up.
+  void insert_unique_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, FileId id, FileType type,
+                           std::uint64_t cookie = 0);
   Status remove_entry(const NodeRef& dir, Inode& dir_next, std::string_view raw, const EntryRecord& record);
 
   // Usage. kQuota leaves no trace. release never fails; what it frees makes room for this transaction at once, for
@@ -56,6 +56,10 @@ class MetaTxn {
   void end_charge(const NodeRef& node, const Usage& usage);
   // What is kept beside the content of a file or directory becomes more, or less: `next` is its new record.
   Status change_attribute_bytes(const NodeRef& node, Inode& next, std::uint64_t from, std::uint64_t to);
+  // Between the two, the charges of files and directories that move leave where they are, and arrive together at the
+  // end: two that change places need no more room than they have. kQuota, kNoSpace: they do not fit.
+  void begin_exchange() { exchanging_ = true; }
+  Status end_exchange();
   // The charge of a directory itself, of its new record, goes to its new owner.
   Status move_owner(const NodeRef& dir, const Owner& to, const Usage& itself);
   // A directory and all below it changes parents, with the commit; needs the exclusive tree lock. kCrossDevice: what is
@@ -115,6 +119,7 @@ class MetaTxn {
   };
   Status break_leases();
   std::vector<std::string> journal() const;
+  Status reserve_move(const ChargeTarget& from, const ChargeTarget& to, const Usage& reserved);
   Status move(const ChargeTarget& from, const ChargeTarget& to, const Usage& usage, const Usage& uncommitted);
   Status move_below(const ChargeTarget& from, const AccountRef& to, const Usage& reserved, const Usage& committed);
   void put_acl(Inode& next);
@@ -131,6 +136,7 @@ class MetaTxn {
   std::vector<BlobReference> references_;
   std::vector<AccountChange> account_changes_;
   Reservations reservations_;
+  std::vector<Charge> arrivals_;  // of an exchange
   std::vector<std::pair<JournalNote, const OpContext*>> notes_;
   std::vector<Publication> publications_;
   std::vector<EntryChange> entry_changes_;
@@ -143,7 +149,8 @@ class MetaTxn {
   std::vector<std::pair<NodeRef, std::unique_lock<RwLock>>> locks_;
   std::int64_t name_bytes_ = 0;  // by which names that somebody chose grow
   bool has_acls_ = false;        // new ones, which take memory
-  bool checkpoints_ = false;     // directories get other ones above them
+  bool exchanging_ = false;
+  bool checkpoints_ = false;  // directories get other ones above them
   bool committed_ = false;
 };
 

@@ -88,6 +88,14 @@ void RecordChanges::mark_quota(FileId dir, bool has) {
   }
 }
 
+void RecordChanges::mark_sealed(FileId dir, bool sealed) {
+  if (sealed) {
+    batch_.put(Family::kConfig, keys::sealed_key(dir), {});
+  } else {
+    batch_.remove(Family::kConfig, keys::sealed_key(dir));
+  }
+}
+
 void RecordChanges::mark_counting(FileId dir, bool counting) {
   if (counting) {
     batch_.put(Family::kConfig, keys::counting_key(dir), {});

@@ -44,6 +44,8 @@ class RecordChanges {
   // Directories that have a quota, and those whose owners are being counted: found at a start without looking at all.
   void mark_quota(FileId dir, bool has);
   void mark_counting(FileId dir, bool counting);
+  // Directories that are sealed.
+  void mark_sealed(FileId dir, bool sealed);
 
   void put_sum_row(BlobId blob, std::uint64_t row, std::string_view value);
   void remove_sum_row(BlobId blob, std::uint64_t row);

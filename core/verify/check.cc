@@ -39,6 +39,7 @@ class Checker {
     STOA_CHECK_OK(read_links());
     STOA_CHECK_OK(read_ended_accounts());
     STOA_CHECK_OK(compare_counting());
+    STOA_CHECK_OK(compare_seals());
     STOA_CHECK_OK(read_items());
     compare_files();
     STOA_CHECK_OK(compare_usage());
@@ -429,6 +430,23 @@ class Checker {
     for (const FileId dir : being_counted_) {
       if (!listed.contains(dir)) problem(number(dir) + ": counts users and groups, and is not listed");
     }
+    return {};
+  }
+  // Sealed directories (core/txn/sealed.h) are listed, so that a start knows whether there is any.
+  Status compare_seals() {
+    std::set<FileId> listed;
+    STOA_CHECK_OK(each_of(Family::kConfig, keys::kSealedPrefix, [&](std::string_view key, std::string_view) -> Status {
+      listed.insert(keys::id_of(key.substr(keys::kSealedPrefix.size())));
+      return {};
+    }));
+    if (!damage_.whole({Family::kInode, Family::kConfig})) return {};
+    for (const auto& [id, file] : files_) {
+      const bool is_listed = listed.erase(id) != 0;
+      if (file.has(kSealed) && file.type != FileType::kDirectory) problem(number(id) + ": sealed, and no directory");
+      if (file.has(kSealed) && !is_listed) problem(number(id) + ": sealed, and not listed");
+      if (!file.has(kSealed) && is_listed) problem(number(id) + ": wrongly listed as sealed");
+    }
+    for (const FileId id : listed) problem(number(id) + ": listed as sealed, and gone");
     return {};
   }
   bool has_account(FileId dir) const {

@@ -19,6 +19,7 @@
 #include "core/recycle/purge.h"
 #include "core/registry/stored_registry.h"
 #include "core/txn/operations.h"
+#include "core/txn/sealed.h"
 #include "core/verify/check.h"
 #include "core/volume/background.h"
 #include "core/volume/gone_directories.h"
@@ -121,6 +122,8 @@ class VolumeImpl final : public Volume {
     if (!volume_.options.background) STOA_CHECK_OK(adoption_->run());
     STOA_CHECK_OK(recover_open_files(volume_));
     STOA_CHECK_OK(volume_.state.load());
+    STOA_TRY(seals, count_seals(volume_));
+    volume_.nodes.seals = seals;
     STOA_CHECK_OK(sweep_orphans(volume_));
     STOA_TRY(registry, StoredRegistry::load(
                            volume_.kv,

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "core/links/orphan.h"
 #include "core/txn/operations.h"
+#include "core/txn/sealed.h"
 
 namespace stoa::core {
 namespace {
@@ -26,6 +27,18 @@ class TreeFiles final : public FileWatch {
     if (!gate.owns_lock()) return false;
     const std::shared_lock lock((*node)->lock);
     return !(*node)->deleted;
+  }
+
+  bool may_cache_writes(FileId file) override {
+    const auto node = volume_.nodes.get(file);
+    if (!node) return false;
+    const auto sealed = [&]() -> Result<bool> {
+      const std::shared_lock chain(volume_.tree_lock);
+      const std::shared_lock lock((*node)->lock);
+      STOA_TRY(by, sealing_directory(volume_, **node));
+      return by != kNoFile;
+    }();
+    return sealed && !*sealed;
   }
 
   void last_closed(FileId file) override {

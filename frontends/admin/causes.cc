@@ -148,6 +148,10 @@ void add_recycled(Json& causes) {
       "take it out: stoa recycle list shows its ITEM, then stoa recycle restore ITEM");
 }
 
+void add_sealed(Json& causes, const std::string& by) {
+  add(causes, "sealed", {{"path", by}}, by + " is sealed: nothing below it changes", "stoa unseal " + word(by));
+}
+
 void add_no_export(Json& causes, const std::string& path) {
   add(causes, "no_export", {{"path", path}}, "no export publishes this: no client sees it",
       "stoa export create NAME --path " + word(path));

@@ -28,6 +28,7 @@ std::string why_denied(const core::User& user, const core::GetAclReply& acl, std
 void add_denied(Json& causes, const core::User& user, const std::string& denied, const std::string& why,
                 const std::string& path, const core::GetAclReply& acl);
 void add_recycled(Json& causes);
+void add_sealed(Json& causes, const std::string& by);
 void add_no_export(Json& causes, const std::string& path);
 void add_read_only(Json& causes, const core::Export& record);
 // The export wants Kerberos of NFS clients, and `kerberos` (Service::kerberos) says that there is none: a sentence.

@@ -66,6 +66,8 @@ constexpr Route kRoutes[] = {
     {kGet, "/v1/recycle/policies", "list_recycle_policies", Access::kOwnerHandler, 200, list_recycle_policies},
     {kPut, "/v1/recycle/policy", "set_recycle_policy", Access::kOwnerPath, 200, set_recycle_policy},
     {kDelete, "/v1/recycle/policy", "remove_recycle_policy", Access::kOwnerPath, 204, remove_recycle_policy},
+    {kGet, "/v1/sealed", "get_sealed", Access::kOwnerPath, 200, get_sealed},
+    {kPut, "/v1/sealed", "set_sealed", Access::kOperate, 200, set_sealed},
     {kGet, "/v1/audit", "query_audit", Access::kRead, 200, query_audit},
     {kGet, "/v1/audit/policy", "get_audit_policy", Access::kRead, 200, get_audit_policy},
     {kGet, "/v1/audit/policies", "list_audit_policies", Access::kRead, 200, list_audit_policies},

@@ -65,6 +65,9 @@ JsonResult list_recycle_policies(Service&, const Request&);
 JsonResult set_recycle_policy(Service&, const Request&);
 JsonResult remove_recycle_policy(Service&, const Request&);
 
+JsonResult get_sealed(Service&, const Request&);
+JsonResult set_sealed(Service&, const Request&);
+
 JsonResult explain(Service&, const Request&);
 
 JsonResult list_events(Service&, const Request&);

@@ -200,7 +200,13 @@ JsonResult explain(Service& service, const Request& request) {
   Json json{{"attributes", view(attr)}};
   put_bytes(json, "path", path_of_query(request));
   STOA_TRY(anybody, service.volume.ns().access(request.context(), {.id = attr.id, .wanted = core::kAccessModify}));
-  if (anybody.read_only) add_recycled(causes);
+  STOA_TRY(sealed, service.volume.ns().sealed(request.context(), {.id = attr.id}));
+  if (sealed.by != core::kNoFile) {
+    STOA_TRY(by, service.volume.ns().path_of(request.context(), {sealed.by}));
+    add_sealed(causes, by.path);
+  } else if (anybody.read_only) {
+    add_recycled(causes);
+  }
   if (user != nullptr) {
     STOA_TRY(access, access_view(service, request, *user, attr, above.directories, causes));
     json["access"] = std::move(access);

@@ -190,7 +190,11 @@ Code to_code(Errc code, Missing missing) {
 }
 
 std::unexpected<Failure> refuse(const Error& error, Missing missing) {
-  return std::unexpected<Failure>(Failure{.code = to_code(error.code, missing), .log = describe(error)});
+  Failure failure{.code = to_code(error.code, missing), .log = describe(error)};
+  if (error.code == Errc::kReadOnly)
+    failure.message =
+        "Access Denied: this is read-only. It lies in a sealed directory or a recycle bin, or is published so.";
+  return std::unexpected<Failure>(std::move(failure));
 }
 
 }  // namespace stoa::s3

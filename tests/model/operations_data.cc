@@ -65,9 +65,12 @@ bool Driver::do_write() {
   const FileId id = any_file();
   std::uint64_t offset = any_offset();
   if (random_.percent(30) && twin_.exists(id)) offset = twin_.at(id).size();
-  if (random_.percent(1)) offset = core::kFileBytesMax - random_.below(100);
+  const bool append = random_.percent(15);
+  if (append) offset = twin_.exists(id) ? twin_.at(id).size() : 0;
+  if (!append && random_.percent(1)) offset = core::kFileBytesMax - random_.below(100);
   const std::string data = random_.bytes(any_length());
-  describe("write " + std::to_string(data.size()) + " at " + std::to_string(offset) + " of " + text(id));
+  describe((append ? "append " : "write ") + std::to_string(data.size()) + " at " + std::to_string(offset) + " of " +
+           text(id));
   core::OpContext ctx = context();
   const auto bytes = std::as_bytes(std::span(data));
   const std::size_t cut = random_.below(data.size() + 1);
@@ -81,9 +84,11 @@ bool Driver::do_write() {
   } else {
     verdict = twin_.write(id, offset, data, ctx.cred);
   }
-  const auto reply = ns().write(ctx, {id, offset, pieces});
+  const auto reply =
+      ns().write(ctx, {.id = id, .offset = append ? random_.below(100'000) : offset, .data = pieces, .append = append});
   if (!same_outcome(verdict, reply)) return false;
   if (reply) {
+    if (reply->offset != offset) return differ("wrote at " + std::to_string(reply->offset));
     if (reply->length != data.size()) return differ("wrote " + std::to_string(reply->length));
     if (!verify_before(reply->before, id) || !verify_reply(reply->attr, id)) return false;
     const std::uint64_t begin = offset - std::min<std::uint64_t>(offset, random_.below(10'000));
@@ -122,12 +127,14 @@ bool Driver::do_punch() {
 
 bool Driver::do_allocate() {
   const FileId id = any_file();
-  core::RangeRequest request{id, any_offset(), 1 + any_length()};
+  const bool zeroes = random_.percent(50);
+  core::RangeRequest request{id, any_offset(), 1 + any_length(), random_.percent(30)};
   if (request.offset > 10'000'000) request.offset = 0;
-  describe("allocate " + std::to_string(request.length) + " at " + std::to_string(request.offset) + " of " + text(id));
+  describe((zeroes ? "zero " : "allocate ") + std::to_string(request.length) + " at " + std::to_string(request.offset) +
+           " of " + text(id) + (request.keep_size ? " in its size" : ""));
   const core::OpContext ctx = context();
-  const Verdict verdict = twin_.allocate(request);
-  const auto reply = ns().allocate(ctx, request);
+  const Verdict verdict = zeroes ? twin_.zero(request) : twin_.allocate(request);
+  const auto reply = zeroes ? ns().zero(ctx, request) : ns().allocate(ctx, request);
   if (!same_outcome(verdict, reply)) return false;
   if (!reply) return true;
   return verify_before(reply->before, id) && verify_reply(reply->attr, id) && verify_touched(verdict) &&

@@ -154,6 +154,7 @@ class Twin {
   Verdict unlink(FileId parent, std::string_view name, const core::Credentials& cred);
   Verdict rmdir(FileId parent, std::string_view name, const core::Credentials& cred);
   Verdict rename(const core::RenameRequest& request, const core::Credentials& cred);
+  Verdict exchange(const core::RenameRequest& request, const core::Credentials& cred);
   // The last close. A file without a name goes with it; until then it counts where it counted when it lost its name.
   void close(FileId id);
 
@@ -161,6 +162,7 @@ class Twin {
   Verdict setattr(const core::SetattrRequest& request, const core::Credentials& cred);
   Verdict write(FileId id, std::uint64_t offset, std::string_view data, const core::Credentials& cred);
   Verdict allocate(const core::RangeRequest& request);
+  Verdict zero(const core::RangeRequest& request);
   Verdict punch(const core::RangeRequest& request);
   Verdict copy_range(const core::CopyRangeRequest& request);
   Verdict set_xattr(const core::SetXattrRequest& request);
@@ -226,6 +228,7 @@ class Twin {
 
  private:
   friend struct TwinNames;
+  Verdict in_its_size(core::RangeRequest request, Verdict (Twin::*change)(const core::RangeRequest&)) const;
   void insert(TwinInode& dir, const Stored& stored, TwinInode& child);
   void erase(TwinInode& dir, const Stored& stored);
   // Takes a file's name away; forgets the inode with its last name, unless it is open.

@@ -81,7 +81,34 @@ Verdict Twin::write(FileId id, std::uint64_t offset, std::string_view data, cons
   });
 }
 
+// What `change` says of the file if it grew, without growing it.
+Verdict Twin::in_its_size(core::RangeRequest request, Verdict (Twin::*change)(const core::RangeRequest&)) const {
+  request.keep_size = false;
+  Twin grown = *this;
+  Verdict verdict = (grown.*change)(request);
+  if (verdict.ok()) verdict.touched = {{request.id, Touch::kMaybe}};
+  return verdict;
+}
+
+Verdict Twin::zero(const core::RangeRequest& request) {
+  if (request.keep_size) {
+    Verdict verdict = in_its_size(request, &Twin::zero);
+    if (!verdict.ok()) return verdict;
+    TwinInode& inode = at(request.id);
+    content_changed(verdict, inode);
+    inode.content.zero(request.offset, request.length);
+    return verdict;
+  }
+  Verdict verdict = allocate(request);
+  if (!verdict.ok()) return verdict;
+  TwinInode& inode = at(request.id);
+  content_changed(verdict, inode);
+  inode.content.zero(request.offset, request.length);
+  return verdict;
+}
+
 Verdict Twin::allocate(const core::RangeRequest& request) {
+  if (request.keep_size) return in_its_size(request, &Twin::allocate);
   return within_quota([&](Twin& twin) -> Verdict {
     Verdict verdict = need_file(twin, request.id);
     if (twin.exists(request.id) && twin.recycled(request.id)) verdict.errors.push_back(Errc::kReadOnly);

@@ -69,7 +69,12 @@ TYPED_TEST(DataModelTest, RandomOperationsMatchTheTwin) {
     if (what < 45) {
       const std::string bytes = text(some_size(random), random());
       const std::uint64_t offset = some_offset(random, size);
-      ASSERT_TRUE(this->write(id, offset, bytes, random() % 4 == 0));
+      if (offset == size) {
+        const std::span<const std::byte> pieces[] = {std::as_bytes(std::span(bytes))};
+        ASSERT_TRUE(this->ns().write(this->lazy_, {.id = id, .offset = 0, .data = pieces, .append = true}));
+      } else {
+        ASSERT_TRUE(this->write(id, offset, bytes, random() % 4 == 0));
+      }
       twin.write(offset, bytes);
     } else if (what < 60) {
       const std::uint64_t to = random() % 3 == 0 ? 0 : some_offset(random, size);
@@ -84,8 +89,13 @@ TYPED_TEST(DataModelTest, RandomOperationsMatchTheTwin) {
     } else if (what < 72) {
       const std::uint64_t offset = some_offset(random, size);
       const std::uint64_t length = some_size(random);
-      ASSERT_TRUE(this->ns().allocate(this->durable_, {id, offset, length}));
-      twin.content.resize(std::max<std::uint64_t>(size, offset + length));
+      const RangeRequest request{id, offset, length, random() % 3 == 0};
+      const bool zeroes = random() % 2 == 0;
+      ASSERT_TRUE(zeroes ? this->ns().zero(this->durable_, request) : this->ns().allocate(this->durable_, request));
+      if (!request.keep_size) twin.content.resize(std::max<std::uint64_t>(size, offset + length));
+      for (std::uint64_t at = offset; zeroes && at < std::min<std::uint64_t>(twin.content.size(), offset + length);
+           ++at)
+        twin.content[at] = '\0';
     } else if (what < 80) {
       const std::size_t to = random() % kFiles;
       if (size == 0 || to == i) continue;

@@ -74,6 +74,27 @@ Acl acl_of_a_user() {
   return {.entries = {{.rights = kOwn, .who = AclWho::owner()}, {.rights = kRightReadData, .who = AclWho::user(7)}}};
 }
 
+Status append(FaultWorld& w, const std::string& path, std::string_view text, const OpContext& ctx = {}) {
+  const std::span<const std::byte> pieces[] = {bytes(text)};
+  return only(w.ns().write(ctx, {.id = w.id(path), .offset = 0, .data = pieces, .append = true}));
+}
+
+// What is appended and could not be synced stays appended: who tries again looks first.
+Status append_once(FaultWorld& w, const std::string& path, std::uint64_t size, std::string_view text) {
+  STOA_TRY(now, w.ns().getattr({}, {w.id(path)}));
+  if (now.attr.size == size) STOA_CHECK_OK(append(w, path, text, w.lazy()));
+  return only(w.ns().commit({}, {w.id(path)}));
+}
+
+Status exchange(FaultWorld& w, std::string_view from, std::string_view name, std::string_view to,
+                std::string_view to_name) {
+  return only(w.ns().rename({}, {.from_parent = w.id(std::string(from)),
+                                 .from_name = name,
+                                 .to_parent = w.id(std::string(to)),
+                                 .to_name = to_name,
+                                 .exchange = true}));
+}
+
 const Operation kOperations[] = {
     {"create", [](FaultWorld& w) { return only(w.ns().create({}, {.parent = w.id("/dir"), .name = "New"})); }},
     {"create_exclusive",
@@ -98,6 +119,32 @@ const Operation kOperations[] = {
            w,
            {.parent = w.id("/dir"), .name = "Big", .disposition = OpenDisposition::kOverwrite, .access = kShareBoth});
      }},
+    {"create_with_content",
+     [](FaultWorld& w) {
+       return only(w.ns().create({}, {.parent = w.id("/dir"),
+                                      .name = "new",
+                                      .mode = CreateMode::kGuarded,
+                                      .set = {.mode = 0600},
+                                      .bytes = bytes("content")}));
+     }},
+    {"create_with_much_content",
+     [](FaultWorld& w) {
+       static const std::string content(100'000, 'c');
+       return only(w.ns().create(
+           {}, {.parent = w.id("/dir"), .name = "new", .mode = CreateMode::kGuarded, .bytes = bytes(content)}));
+     }},
+    {"create_nameless",
+     [](FaultWorld& w) -> Status {
+       OpContext ctx;
+       ctx.holder = w.volume().state().add_holder(Protocol::kNative, nullptr);
+       const auto done = [&]() -> Status {
+         STOA_TRY(opened, w.ns().open(ctx, {.parent = w.id("/dir"), .disposition = OpenDisposition::kCreateNameless}));
+         return only(w.ns().link(ctx, {.id = opened.attr.id, .parent = w.id("/other"), .name = "named"}));
+       }();
+       w.volume().state().remove_holder(ctx.holder);
+       return done;
+     },
+     true},
     {"mkdir", [](FaultWorld& w) { return only(w.ns().mkdir({}, {.parent = w.id("/dir"), .name = "new"})); }},
     {"symlink",
      [](FaultWorld& w) { return only(w.ns().symlink({}, {.parent = w.id("/dir"), .name = "new", .target = "x"})); }},
@@ -132,6 +179,9 @@ const Operation kOperations[] = {
        return only(w.ns().rename(
            {}, {.from_parent = w.id("/dir"), .from_name = "Sub", .to_parent = w.id("/other"), .to_name = "moved"}));
      }},
+    {"exchange", [](FaultWorld& w) { return exchange(w, "/dir", "Big", "/other", "link"); }},
+    {"exchange_of_a_directory", [](FaultWorld& w) { return exchange(w, "/dir", "Sub", "/other", "Keys"); }},
+    {"exchange_of_a_directory_and_a_file", [](FaultWorld& w) { return exchange(w, "/other", "link", "/dir", "Sub"); }},
     {"write_inline", [](FaultWorld& w) { return w.write(w.id("/dir/inline"), 3, "more text", {}); }},
     {"write_inline_to_blobs",
      [](FaultWorld& w) { return w.write(w.id("/dir/inline"), 0, std::string(70'000, 'x'), {}); }, true},
@@ -158,6 +208,14 @@ const Operation kOperations[] = {
     {"extend",
      [](FaultWorld& w) { return only(w.ns().setattr({}, {.id = w.id("/dir/Big"), .set = {.size = 700'000}})); }},
     {"allocate", [](FaultWorld& w) { return only(w.ns().allocate({}, {w.id("/dir/Big"), 100'000, 300'000})); }},
+    {"allocate_behind_the_end",
+     [](FaultWorld& w) {
+       return only(
+           w.ns().allocate({}, {.id = w.id("/dir/Big"), .offset = 190'000, .length = 300'000, .keep_size = true}));
+     }},
+    {"zero", [](FaultWorld& w) { return only(w.ns().zero({}, {w.id("/dir/Big"), 100'000, 300'000})); }, true},
+    {"append", [](FaultWorld& w) { return append_once(w, "/dir/Big", 200'000, std::string(100'000, 'e')); }, true},
+    {"append_inline", [](FaultWorld& w) { return append(w, "/dir/inline", "more"); }},
     {"punch", [](FaultWorld& w) { return only(w.ns().punch({}, {w.id("/dir/Big"), 0, 150'000})); }, true},
     {"clone",
      [](FaultWorld& w) {
@@ -215,6 +273,7 @@ const Operation kOperations[] = {
        return w.ns().set_quota({}, {.dir = w.id("/dir/empty"), .limits = {.bytes = 1 << 30}, .of = QuotaOf::kUser});
      },
      true},
+    {"seal", [](FaultWorld& w) { return w.ns().set_sealed({}, {.dir = w.id("/dir"), .sealed = true}); }},
     {"restore", [](FaultWorld& w) { return only(w.ns().restore({}, {.item = w.deleted()})); }},
     {"purge", [](FaultWorld& w) { return only(w.ns().purge({}, {.dir = w.id("/bin")})); }, true},
 };

@@ -130,6 +130,7 @@ std::string FaultWorld::dump() {
     if (!usage) continue;  // removed
     out += "usage " + text(usage->usage) + " recycled " + text(usage->by_class[UsageClass::kRecycled]) + " limit " +
            std::to_string(usage->limits.bytes.value_or(0)) + "\n";
+    if (ns().sealed(ctx, {dir})->by != kNoFile) out += "sealed\n";
   }
   if (const auto owners = ns().list_owner_quotas(ctx, {.dir = id("/dir/empty")})) {
     out += "counts owners\n";

@@ -97,6 +97,18 @@ TEST(RecordsTest, WhatOnlyDirectoriesHaveComesBack) {
   EXPECT_EQ(read->encode(), dir.encode());
 }
 
+TEST(RecordsTest, FlagsKeepTheirNumbers) {
+  EXPECT_EQ(std::uint32_t{kLinkable}, 0x100u);
+  EXPECT_EQ(std::uint32_t{kSealed}, 0x200u);
+  Inode dir = sample();
+  dir.type = FileType::kDirectory;
+  dir.layout = {};
+  dir.flags = kSealed;
+  const std::string stored = dir.encode();
+  EXPECT_EQ(hex(stored).substr(12, 18), "040302010200020000") << "generation, type, flags";
+  EXPECT_TRUE(Inode::decode(FileId{17}, stored)->has(kSealed));
+}
+
 TEST(RecordsTest, DosAttributesThatDoNotExistAreDamage) {
   std::string stored = sample().encode();
   const std::size_t at = stored.find("\xa2\x40");  // kDosHidden | kDosArchive | kDosNotIndexed

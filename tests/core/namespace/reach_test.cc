@@ -77,6 +77,7 @@ class ReachTest : public VolumeTest<Engine> {
         {"write", [=, &ns] { return stale(ns.write(c, {.id = file, .offset = 0, .data = pieces})); }},
         {"commit", [=, &ns] { return stale(ns.commit(c, {.id = file})); }},
         {"allocate", [=, &ns] { return stale(ns.allocate(c, {.id = file, .offset = 0, .length = 1})); }},
+        {"zero", [=, &ns] { return stale(ns.zero(c, {.id = file, .offset = 0, .length = 1})); }},
         {"punch", [=, &ns] { return stale(ns.punch(c, {.id = file, .offset = 0, .length = 1})); }},
         {"seek", [=, &ns] { return stale(ns.seek(c, {.id = file, .offset = 0, .what = SeekWhat::kData})); }},
         {"copy from",

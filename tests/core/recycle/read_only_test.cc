@@ -44,6 +44,7 @@ TYPED_TEST(RecycleReadOnlyTest, NothingInABinChanges) {
   EXPECT_TRUE(refused(ns.set_xattr({}, {this->file_, "user.a", "1"})));
   EXPECT_TRUE(refused(ns.allocate({}, {this->file_, 0, 10})));
   EXPECT_TRUE(refused(ns.punch({}, {this->file_, 0, 2})));
+  EXPECT_TRUE(refused(ns.zero({}, {this->file_, 0, 2})));
   EXPECT_TRUE(refused(this->write(this->file_, 0, "x")));
   EXPECT_TRUE(refused(ns.set_quota({}, {bin, {.bytes = 1}})));
   EXPECT_TRUE(refused(ns.count_owners({}, {user_bin, true})));

@@ -82,6 +82,24 @@ std::vector<Operation> operations() {
        {kFile},
        true,
        [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.punch(ctx, {s.file, 0, 4096})); }},
+      {"zero",
+       {kFile},
+       true,
+       [](Ns& ns, const Ctx& ctx, const Scene& s) { return status(ns.zero(ctx, {s.file, 0, 4096})); }},
+      {"append",
+       {kFile},
+       true,
+       [](Ns& ns, const Ctx& ctx, const Scene& s) {
+         const std::span<const std::byte> pieces[] = {bytes_of("new")};
+         return status(ns.write(ctx, {.id = s.file, .offset = 0, .data = pieces, .append = true}));
+       }},
+      {"exchange of two names",
+       {kFile, kOther, kDir},
+       true,
+       [](Ns& ns, const Ctx& ctx, const Scene& s) {
+         return status(ns.rename(
+             ctx, {.from_parent = s.dir, .from_name = "f", .to_parent = s.dir, .to_name = "g", .exchange = true}));
+       }},
       {"copy_range into it", {kFile}, true, copy(false, true)},
       {"copy_range into it, shared", {kFile}, true, copy(true, true)},
       {"create that truncates",
@@ -306,6 +324,7 @@ TYPED_TEST(BreakLeasesTest, WhateverTakesANameRecallsHandleLeasesAndNothingElseD
                                                           {"rename over it", {kFile, kOther}},
                                                           {"rename to another directory", {kFile}},
                                                           {"rename of a directory", {kSub}},
+                                                          {"exchange of two names", {kFile, kOther}},
                                                           {"remove_key", {kFile}},
                                                           {"remove_tree", {kSub}}};
   for (const Operation& operation : operations()) {
@@ -345,6 +364,8 @@ TYPED_TEST(BreakLeasesTest, MandatoryLocksKeepWhoeverReadsOrWritesContentOut) {
                                      "write beyond the end",
                                      "setattr size",
                                      "allocate",
+                                     "zero",
+                                     "append",
                                      "punch",
                                      "copy_range into it",
                                      "copy_range into it, shared",

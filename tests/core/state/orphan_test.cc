@@ -26,6 +26,12 @@ class OrphanTest : public VolumeTest<Engine> {
     const auto attr = this->ns().getattr(this->root_, {file});
     return !attr && attr.error().code == Errc::kStale;
   }
+  Result<OpenReply> make_nameless(FileId dir, OpContext ctx = {}) {
+    ctx.holder = holder();
+    return this->ns().open(
+        ctx,
+        {.parent = dir, .disposition = OpenDisposition::kCreateNameless, .access = kShareBoth, .set = {.mode = 0600}});
+  }
   FileId file(std::string_view name, std::size_t bytes) {
     const auto made = this->create(kRootId, name);
     EXPECT_TRUE(made);
@@ -211,6 +217,92 @@ TYPED_TEST(OrphanTest, OfBeforeTheStartWaitsForGrace) {
   EXPECT_TRUE(this->gone(wanted));
   EXPECT_EQ(this->blobs(), 0u);
   EXPECT_EQ(this->usage(kRootId), Usage{});
+  this->expect_consistent();
+}
+
+// --- files that were made without a name
+
+TYPED_TEST(OrphanTest, AFileMadeWithoutANameGoesWithItsLastClose) {
+  const FileId dir = this->mkdir(kRootId, "dir").value();
+  const auto made = this->make_nameless(dir);
+  ASSERT_TRUE(made) << describe(made.error());
+  const FileId file = made->attr.id;
+  EXPECT_TRUE(made->created);
+  EXPECT_EQ(made->attr.links, 0u);
+  EXPECT_EQ(this->names(dir), std::vector<std::string>{});
+  EXPECT_TRUE(this->write(file, 0, std::string(kBig, 'n')));
+  EXPECT_EQ(this->usage(dir), (Usage{.bytes = kBig, .files = 1}));
+  this->expect_consistent();
+  ASSERT_TRUE(this->ns().rmdir(this->root_, {kRootId, "dir"}));
+  EXPECT_EQ(this->read(file, 0, 5), "nnnnn");
+  this->state().close(made->open);
+  EXPECT_TRUE(this->gone(file));
+  EXPECT_EQ(this->usage(kRootId), Usage{});
+  EXPECT_EQ(this->blobs(), 0u);
+  this->expect_consistent();
+}
+
+TYPED_TEST(OrphanTest, ALinkGivesItAName) {
+  const FileId dir = this->mkdir(kRootId, "dir").value(), other = this->mkdir(kRootId, "other").value();
+  const auto made = this->make_nameless(dir);
+  ASSERT_TRUE(made);
+  const FileId file = made->attr.id;
+  EXPECT_TRUE(this->write(file, 0, std::string(kBig, 'n')));
+  ASSERT_TRUE(this->ns().set_quota(this->root_, {.dir = other, .limits = {.bytes = kBig - 1}}));
+  EXPECT_EQ(this->ns().link(this->root_, {file, other, "f"}).error().code, Errc::kQuota);
+  ASSERT_TRUE(this->ns().set_quota(this->root_, {.dir = other, .limits = {.bytes = kBig}}));
+  const auto linked = this->ns().link(this->root_, {file, other, "f"});
+  ASSERT_TRUE(linked) << describe(linked.error());
+  EXPECT_EQ(linked->attr.links, 1u);
+  EXPECT_EQ(this->usage(dir), Usage{});
+  EXPECT_EQ(this->usage(other), (Usage{.bytes = kBig, .files = 1}));
+  this->state().close(made->open);
+  this->expect_consistent();
+  this->reopen();
+  EXPECT_EQ(this->read(file, 0, 5), "nnnnn");
+  EXPECT_EQ(this->ns().path_of(this->root_, {file})->path, "/other/f");
+  ASSERT_TRUE(this->open(file, this->holder()));
+  ASSERT_TRUE(this->ns().unlink(this->root_, {other, "f"}));
+  EXPECT_EQ(this->ns().link(this->root_, {file, other, "again"}).error().code, Errc::kNotFound)
+      << "only what never had a name gets one";
+}
+
+TYPED_TEST(OrphanTest, AFileMadeWithoutANameIsReclaimedOrGoes) {
+  const auto wanted = this->make_nameless(kRootId), unwanted = this->make_nameless(kRootId);
+  ASSERT_TRUE(wanted && unwanted);
+  EXPECT_TRUE(this->write(wanted->attr.id, 0, "kept"));
+  ASSERT_TRUE(this->state().remember_client(Protocol::kNative, "client"));
+  this->reopen();
+  const auto reclaimed = this->open(wanted->attr.id, this->holder());
+  ASSERT_TRUE(reclaimed);
+  this->state().reclaim_done(Protocol::kNative, "client");
+  ASSERT_TRUE(this->volume_->run_gc());
+  EXPECT_TRUE(this->gone(unwanted->attr.id));
+  EXPECT_TRUE(this->ns().link(this->root_, {wanted->attr.id, kRootId, "named"}));
+  this->state().close(*reclaimed);
+  EXPECT_EQ(this->read(wanted->attr.id), "kept");
+  EXPECT_EQ(this->usage(kRootId), (Usage{.bytes = 4, .files = 1}));
+  this->expect_consistent();
+}
+
+TYPED_TEST(OrphanTest, WhatMayNotBeMadeIsNotMadeWithoutANameEither) {
+  const FileId dir = this->mkdir(kRootId, "dir").value();
+  ASSERT_TRUE(this->ns().set_quota(this->root_, {.dir = dir, .limits = {.files = 0}}));
+  EXPECT_EQ(this->make_nameless(dir).error().code, Errc::kQuota);
+  EXPECT_EQ(this->make_nameless(this->file("f", 1)).error().code, Errc::kNotDirectory);
+  OpContext ctx;
+  ctx.read_only = true;
+  EXPECT_EQ(this->make_nameless(kRootId, ctx).error().code, Errc::kReadOnly);
+  ctx = {.cred = {.uid = 7, .gid = 7}};
+  EXPECT_EQ(this->make_nameless(kRootId, ctx).error().code, Errc::kAccess);
+  ctx = {};
+  ctx.holder = this->holder();
+  EXPECT_EQ(this->ns()
+                .open(ctx, {.parent = kRootId, .name = "f", .disposition = OpenDisposition::kCreateNameless})
+                .error()
+                .code,
+            Errc::kInvalid);
+  EXPECT_FALSE(this->state().holds_state(ctx.holder));
   this->expect_consistent();
 }
 

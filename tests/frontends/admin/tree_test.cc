@@ -53,6 +53,25 @@ TEST_F(AdminTest, StatTellsAttributesAndTheTargetOfALink) {
   EXPECT_EQ(get("/v1/stat").status, 400u);
 }
 
+TEST_F(AdminTest, ADirectoryIsSealedAndUnsealed) {
+  const core::FileId dir = make_directory("dir");
+  make_file(dir, "a", 1);
+  EXPECT_EQ(get("/v1/sealed?path=/dir/a").json["sealed"], false);
+  const Answer sealed = call_json(Method::kPut, "/v1/sealed?path=/dir", Json{{"sealed", true}});
+  ASSERT_EQ(sealed.status, 200u) << sealed.text;
+  EXPECT_EQ(sealed.json["own"], true);
+  const Answer below = get("/v1/sealed?path=/dir/a");
+  EXPECT_EQ(below.json["sealed_by"], "/dir");
+  EXPECT_EQ(below.json["own"], false);
+  EXPECT_EQ(get("/v1/explain?path=/dir/a").json["causes"][0]["code"], "sealed");
+  EXPECT_EQ(volume_->ns().unlink({}, {dir, "a"}).error().code, Errc::kReadOnly);
+  EXPECT_EQ(call_json(Method::kPut, "/v1/sealed?path=/dir/a", Json{{"sealed", true}}).code(), "not_directory");
+  EXPECT_EQ(call_json(Method::kPut, "/v1/sealed?path=/dir", Json::object()).status, 400u);
+  EXPECT_EQ(call_json(Method::kPut, "/v1/sealed?path=/none", Json{{"sealed", true}}).status, 404u);
+  EXPECT_EQ(call_json(Method::kPut, "/v1/sealed?path=/dir", Json{{"sealed", false}}).json["sealed_by"], nullptr);
+  EXPECT_TRUE(volume_->ns().unlink({}, {dir, "a"}));
+}
+
 TEST_F(AdminTest, AnAclIsShownAndSetAsText) {
   const core::FileId dir = make_directory("dir");
   make_file(dir, "a", 1);

@@ -76,6 +76,7 @@ export const zh: Words = {
     no_way: ({ user, path, why }) => `${user} 无法到达此处：不能搜索 ${path}（${why}）`,
     denied: ({ user, denied, why }) => `${user} 在此处不被允许 ${denied}（${why}）`,
     recycled: () => '此对象在回收站中，不能修改',
+    sealed: ({ path }) => `${path} 已封存：其下的任何内容都不能修改`,
     no_export: () => '没有任何导出发布此处：客户端都看不到它',
     export_read_only: ({ export: name }) => `导出 ${name} 是只读的：无法通过它修改任何内容`,
     networks_read_only: ({ export: name, networks }) => `${networks} 的客户端不能通过导出 ${name} 修改内容：适用于它们的规则是只读`,
