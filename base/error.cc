@@ -1,6 +1,8 @@
 #include "base/error.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <system_error>
 
 namespace stoa {
@@ -117,8 +119,48 @@ std::unexpected<Error> fail_errno(int sys_errno, std::string detail) {
   return std::unexpected<Error>(Error{code, sys_errno, std::move(detail)});
 }
 
+namespace {
+
+struct KnownCause {
+  std::string_view word;
+  Errc code;
+};
+
+constexpr KnownCause kCauses[] = {
+    {"", Errc{}},
+#define STOA_CAUSE(name, word, code) {word, Errc::code},
+#include "base/causes.def"
+#undef STOA_CAUSE
+};
+
+}  // namespace
+
+std::uint16_t cause_count() {
+  return static_cast<std::uint16_t>(std::size(kCauses) - 1);
+}
+
+std::string_view to_string(Cause cause) {
+  return kCauses[static_cast<std::size_t>(cause)].word;
+}
+
+Cause cause_of(std::string_view word) {
+  const auto found = std::ranges::find(kCauses, word, &KnownCause::word);
+  return found == std::end(kCauses) ? Cause::kNone : static_cast<Cause>(found - kCauses);
+}
+
+Errc code_of(Cause cause) {
+  return kCauses[static_cast<std::size_t>(cause)].code;
+}
+
+std::unexpected<Error> fail_because(Cause cause, std::vector<std::string> arguments) {
+  return std::unexpected<Error>(Error{.code = code_of(cause), .cause = cause, .arguments = std::move(arguments)});
+}
+
 std::string describe(const Error& error) {
   std::string text(to_string(error.code));
+  if (error.cause != Cause::kNone) text.append(": ").append(to_string(error.cause));
+  for (std::size_t i = 0; i < error.arguments.size(); ++i) text.append(i == 0 ? " [" : ", ").append(error.arguments[i]);
+  if (!error.arguments.empty()) text += ']';
   if (!error.detail.empty()) text += ": " + error.detail;
   if (error.sys_errno != 0) text += " (" + std::generic_category().message(error.sys_errno) + ")";
   return text;

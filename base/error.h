@@ -1,11 +1,14 @@
-// What can go wrong, in the words of storage. Front ends translate each Errc once, in one table of their own.
+// Errors: a code that protocols translate, a cause that people can act on, and a detail for the log.
+// Each front end translates Errc once, in one table of its own.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <expected>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace stoa {
 
@@ -51,12 +54,27 @@ inline constexpr std::uint16_t kErrcLast = static_cast<std::uint16_t>(Errc::kShu
 // A stable lower-case word for logs and metrics, such as "not_found".
 std::string_view to_string(Errc code);
 
+// Why, more exactly than the code says it. The list is base/causes.def.
+enum class Cause : std::uint16_t {
+  kNone = 0,  // the code says it all
+#define STOA_CAUSE(name, word, code) name,
+#include "base/causes.def"
+#undef STOA_CAUSE
+};
+
+std::uint16_t cause_count();              // numbers from 1 to this one are causes
+std::string_view to_string(Cause cause);  // a stable word such as "user_owns_export"; empty: kNone
+Cause cause_of(std::string_view word);    // kNone: there is no such word
+Errc code_of(Cause cause);                // not of kNone
+
 struct Error {
   Errc code;
-  int sys_errno = 0;     // set only when a system call was the cause
+  int sys_errno = 0;     // set only when a system call failed
   std::string detail{};  // for the log; no client ever sees it
   // kRecallPending: the file whose lease is in the way, as a number (StateTable::when_clear).
   std::uint64_t subject = 0;
+  Cause cause = Cause::kNone;
+  std::vector<std::string> arguments{};  // names and numbers that belong to the cause, as base/causes.def lists them
 };
 
 template <class T>
@@ -73,10 +91,23 @@ inline std::unexpected<Error> fail(Error error) {
   return std::unexpected<Error>(std::move(error));
 }
 
+inline std::string cause_argument(std::string_view text) {
+  return std::string(text);
+}
+inline std::string cause_argument(std::integral auto number) {
+  return std::to_string(number);
+}
+std::unexpected<Error> fail_because(Cause cause, std::vector<std::string> arguments);
+// The failure for a cause with its arguments: names, and numbers without a unit.
+template <class... Arguments>
+std::unexpected<Error> fail(Cause cause, const Arguments&... arguments) {
+  return fail_because(cause, {cause_argument(arguments)...});
+}
+
 // The failure of a system call: maps errno (ENOSPC, EDQUOT, EIO, ...) to an Errc and keeps it.
 std::unexpected<Error> fail_errno(int sys_errno, std::string detail);
 
-// "not_found: detail (errno text)", for logs and the administrator.
+// "not_found: detail (errno text)" or "exists: name_taken [user, ann]", for logs.
 std::string describe(const Error& error);
 
 }  // namespace stoa

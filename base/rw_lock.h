@@ -39,11 +39,11 @@ class RwLock {
 
 // Locks of operations. kTimeout: the deadline passed.
 inline Result<std::unique_lock<RwLock>> lock_by(RwLock& lock, const Deadline& deadline) {
-  if (!lock.lock_by(deadline)) return fail(Errc::kTimeout, "a lock was not free in time");
+  if (!lock.lock_by(deadline)) return fail(Cause::kFileNotFree);
   return std::unique_lock(lock, std::adopt_lock);
 }
 inline Result<std::shared_lock<RwLock>> share_by(RwLock& lock, const Deadline& deadline) {
-  if (!lock.lock_shared_by(deadline)) return fail(Errc::kTimeout, "a lock was not free in time");
+  if (!lock.lock_shared_by(deadline)) return fail(Cause::kFileNotFree);
   return std::shared_lock(lock, std::adopt_lock);
 }
 

@@ -545,8 +545,8 @@ Status AuditWriter::catch_up() {
   const auto there = [&] {
     return stopped_ || !volume_.registry().audited() || (cursor_ >= newest && pending_.empty());
   };
-  if (!written_.wait_for(lock, kCatchUpMax, there)) return fail(Errc::kTimeout, "the audit log is behind the journal");
-  if (stopped_) return fail(Errc::kShutdown, "the server is stopping");
+  if (!written_.wait_for(lock, kCatchUpMax, there)) return fail(Cause::kAuditBehind);
+  if (stopped_) return fail(Errc::kShutdown);
   return {};
 }
 
@@ -568,7 +568,7 @@ Result<core::AuditVerdict> AuditWriter::verify() {
 }
 
 Result<std::string> AuditWriter::report(const std::string& day) {
-  if (!is_day(day)) return fail(Errc::kInvalid, "'" + day + "' is not a day such as 2026-11-22");
+  if (!is_day(day)) return fail(Cause::kAuditDayForm, day);
   auto kept = read_small_file(folder_.summary_file(day));
   if (kept) return kept;
   {
@@ -589,7 +589,7 @@ Result<std::string> AuditWriter::report(const std::string& day) {
     now = {static_cast<std::int64_t>(core::bytes_of(used->usage)), used->usage.files};
   }
   auto made = summarise(folder_, day, growth, now);
-  if (!made && made.error().code == Errc::kNotFound) return fail(Errc::kNotFound, "there is no audit log of " + day);
+  if (!made && made.error().code == Errc::kNotFound) return fail(Cause::kAuditDayUnknown, day);
   return made;
 }
 

@@ -145,9 +145,10 @@ Result<Json> AdminClient::call(const char* method, const std::string& path, cons
   }
   const Json error = json.is_object() && json.contains("error") ? json["error"] : Json::object();
   const std::string message = error.value("message", "HTTP status " + std::to_string(status));
+  const Cause cause = cause_of(error.value("cause", ""));
   if (status == 401)
-    return fail(Errc::kAccess, "stoad refused the token: " + message + "; is it that of another data folder?");
-  return fail(parse_errc(error.value("code", "io")), message);
+    return fail(Error{.code = Errc::kAccess, .detail = "stoad refused the token: " + message, .cause = cause});
+  return fail(Error{.code = parse_errc(error.value("code", "io")), .detail = message, .cause = cause});
 }
 
 }  // namespace stoa::cli

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "appliance/cli/session.h"
+#include "appliance/cli/terminal_error.h"
 #include "base/log.h"
 
 namespace {
@@ -47,8 +48,7 @@ int run(int argc, char** argv) {
   const stoa::cli::Outcome outcome = session.command();
   if (outcome) return *outcome;
   const stoa::Error& error = outcome.error();
-  const std::string text = error.detail.empty() || error.sys_errno != 0 ? describe(error) : error.detail;
-  std::fprintf(stderr, "stoa: %s\n", text.c_str());
+  stoa::cli::complain("stoa", error, session.connected);
   return error.code == stoa::Errc::kInvalid && !session.connected ? stoa::cli::kUsage
                                                                   : stoa::cli::exit_code(error.code);
 }

@@ -70,11 +70,8 @@ Outcome restore(const Session& session, const RecycleOptions& options) {
   STOA_TRY(client, session.connect());
   Json body{{"id", options.item}};
   if (!options.to.empty()) body["to"] = options.to;
-  auto done = client.post("/v1/recycle/restore", body);
-  if (!done && done.error().code == Errc::kExists && options.to.empty())
-    return fail(Errc::kExists, "something of that name is there again; restore it elsewhere with --to PATH");
-  STOA_CHECK_OK(done);
-  session.print(*done, [&] { std::printf("Restored to %s.\n", printable(bytes_of(*done, "path")).c_str()); });
+  STOA_TRY(done, client.post("/v1/recycle/restore", body));
+  session.print(done, [&] { std::printf("Restored to %s.\n", printable(bytes_of(done, "path")).c_str()); });
   return kDone;
 }
 

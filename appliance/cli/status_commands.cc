@@ -4,6 +4,7 @@
 #include <memory>
 #include <thread>
 
+#include "appliance/cli/remedies.h"
 #include "appliance/cli/session.h"
 #include "appliance/config/byte_size.h"
 #include "appliance/data_folder/folder_lock.h"
@@ -45,7 +46,8 @@ Outcome status(const Session& session) {
       const auto path = problem["path"].get<std::string>();
       std::printf("problem    %s%s\n", printable(problem["text"].get<std::string>()).c_str(),
                   path.empty() ? "" : (" (" + printable(path) + ")").c_str());
-      std::printf("  to do    %s\n", problem["fix"].get<std::string>().c_str());
+      const std::string to_do(problem_remedy(problem["kind"].get<std::string>()));
+      if (!to_do.empty()) std::printf("  to do    %s\n", to_do.c_str());
     }
     for (const Json& sentence : s["warnings"])
       std::printf("warning    %s\n", printable(sentence.get<std::string>()).c_str());

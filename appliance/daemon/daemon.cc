@@ -254,13 +254,10 @@ bool Daemon::healthy() {
 
 Status Daemon::kerberos() const {
   const std::string& keytab = config_.nfs.keytab;
-  if (!config_.nfs.enabled) return fail(Errc::kNotSupported, "NFS is switched off on this server (nfs.enabled)");
-  if (keytab.empty())
-    return fail(Errc::kNotSupported,
-                "this server has no keytab; set nfs.keytab (--nfs-keytab) to a file with the keys of nfs/HOST@REALM "
-                "and start stoad again");
+  if (!config_.nfs.enabled) return fail(Cause::kNfsOff);
+  if (keytab.empty()) return fail(Cause::kKeytabMissing);
   if (access(keytab.c_str(), R_OK) == 0) return {};
-  return fail(Errc::kNotSupported, "the keytab " + keytab + " of this server cannot be read any more; put it back");
+  return fail(Cause::kKeytabUnreadable, keytab);
 }
 
 Status Daemon::renew_admin() {

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "appliance/cli/terminal_error.h"
 #include "appliance/config/config_file.h"
 #include "appliance/console/console.h"
 #include "appliance/daemon/command_line.h"
@@ -44,8 +45,7 @@ int exit_of_refused_volume(const Error& error) {
 }
 
 int complain(const Error& error, int code) {
-  const std::string text = error.detail.empty() || error.sys_errno != 0 ? describe(error) : error.detail;
-  std::fprintf(stderr, "stoad: %s\n", text.c_str());
+  cli::complain("stoad", error);
   return code;
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "appliance/cli/terminal_error.h"
 #include "appliance/data_folder/data_folder.h"
 #include "appliance/data_folder/secret_file.h"
 #include "frontends/http/certificate.h"
@@ -22,9 +23,7 @@ class Problems {
     text_.append(text_.empty() ? "" : "\n").append(key).append(": ").append(what);
   }
   void add(const std::string& key, const Status& status) {
-    if (!status)
-      add(key, status.error().sys_errno != 0 || status.error().detail.empty() ? describe(status.error())
-                                                                              : status.error().detail);
+    if (!status) add(key, cli::terminal_text(status.error()));
   }
   Status status() const { return text_.empty() ? Status{} : fail(Errc::kInvalid, text_); }
 

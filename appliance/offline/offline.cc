@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include "appliance/cli/terminal_error.h"
 #include "appliance/data_folder/folder_lock.h"
 #include "appliance/stores/stores.h"
 #include "base/metrics.h"
@@ -44,7 +45,7 @@ Result<core::CheckReport> check_damaged(const Config& config, const DataFolder& 
     report = std::move(found);
   }
   report.problems.insert(report.problems.begin(),
-                         "the volume cannot be opened: " + (stores ? why : describe(stores.error())));
+                         "the volume cannot be opened: " + (stores ? why : cli::terminal_text(stores.error())));
   ++report.problem_count;
   return report;
 }
@@ -78,7 +79,7 @@ Result<core::CheckReport> check_offline(const DataFolder& wanted, const std::str
   static_cast<void>(lock);
   auto report = check_opened(config, folder, volume, check);
   if (report || (report.error().code != Errc::kCorrupt && report.error().code != Errc::kIo)) return report;
-  return check_damaged(config, folder, volume, check, describe(report.error()));
+  return check_damaged(config, folder, volume, check, cli::terminal_text(report.error()));
 }
 
 Result<core::KeptBlobs> sweep_volume(const DataFolder& wanted, const std::string& config_path) {

@@ -17,6 +17,7 @@
 #include "backends/kv/rocksdb/rocks_kv.h"
 #include "base/log.h"
 #include "core/volume/generation_record.h"
+#include "frontends/admin/sentences.h"
 
 namespace stoa::appliance {
 namespace {
@@ -118,8 +119,8 @@ class Opening {
     if (there.empty()) return {};
     const Status empty = LocalBlobStore::require_new(there);
     if (empty || empty.error().code != Errc::kInvalid) return empty;
-    return fail(Errc::kInvalid,
-                empty.error().detail + ", and there are no metadata in " + folder_.meta() + kRestoreOrBeginElsewhere);
+    return fail(Errc::kInvalid, admin::sentence(empty.error()) + ", and there are no metadata in " + folder_.meta() +
+                                    kRestoreOrBeginElsewhere);
   }
 
   Status make_default_directory() const {

@@ -143,16 +143,15 @@ AclVerdict evaluate(const Acl& acl, const Credentials& cred, std::uint32_t uid, 
 }
 
 Status check_acl(const Acl& acl, bool directory) {
-  if (acl.entries.size() > kAclEntriesMax) return fail(Errc::kTooLarge, "too many entries");
+  if (acl.entries.size() > kAclEntriesMax) return fail(Cause::kAclTooLarge);
   if ((acl.flags & ~kAclFlagsKnown) != 0) return fail(Errc::kInvalid, "an unknown flag of the ACL");
   for (const AclEntry& entry : acl.entries) {
     if ((entry.rights & ~kAllRights) != 0) return fail(Errc::kInvalid, "an unknown right");
     if ((entry.flags & ~kAceFlagsKnown) != 0) return fail(Errc::kInvalid, "an unknown flag of an entry");
-    if (!directory && (entry.flags & kAceInheritance) != 0)
-      return fail(Errc::kInvalid, "only directories are inherited from");
+    if (!directory && (entry.flags & kAceInheritance) != 0) return fail(Cause::kAclInheritedByFile);
     if (entry.who.has_text() && !may_be_identity(entry.who.text)) return fail(Errc::kInvalid, "no identity");
   }
-  if (encode_acl(acl).size() > kAclBytesMax) return fail(Errc::kTooLarge, "the ACL is too large");
+  if (encode_acl(acl).size() > kAclBytesMax) return fail(Cause::kAclTooLarge);
   return {};
 }
 

@@ -62,13 +62,6 @@ std::optional<std::uint32_t> parse_number(std::string_view text) {
   return error == std::errc{} && end == text.data() + text.size() ? std::optional(id) : std::nullopt;
 }
 
-std::unexpected<Error> refuse(std::size_t line, const std::string& why) {
-  return fail(Errc::kInvalid, "line " + std::to_string(line) + ": " + why);
-}
-std::string quoted(std::string_view text) {
-  return "'" + std::string(text) + "'";
-}
-
 std::vector<std::string_view> split(std::string_view text, char at) {
   std::vector<std::string_view> parts;
   for (;;) {
@@ -94,7 +87,7 @@ class Parser {
       } else if (parts.size() == 2 && parts[0] == "chmod") {
         STOA_CHECK_OK(parse_policy(parts[1]));
       } else if (parts.size() != 4) {
-        return refuse(line_, quoted(line) + " is not TYPE:FLAGS:WHO:RIGHTS");
+        return fail(Cause::kAclLineForm, line_, line);
       } else {
         STOA_CHECK_OK(parse_entry(parts));
       }
@@ -104,36 +97,32 @@ class Parser {
 
  private:
   Status parse_list_flags(std::string_view text) {
-    if (std::exchange(had_flags_, true)) return refuse(line_, "'flags:' is there already");
+    if (std::exchange(had_flags_, true)) return fail(Cause::kAclLineTwice, line_, "flags:");
     for (const std::string_view word : split(text, ',')) {
       const auto found = std::ranges::find(kListFlags, word);
-      if (found == kListFlags.end())
-        return refuse(line_, quoted(word) + " is no flag; known: auto_inherit, protected, defaulted");
+      if (found == kListFlags.end()) return fail(Cause::kAclListFlag, line_, word);
       result_.acl.flags |= static_cast<std::uint8_t>(1u << (found - kListFlags.begin()));
     }
     return {};
   }
 
   Status parse_policy(std::string_view text) {
-    if (result_.chmod) return refuse(line_, "'chmod:' is there already");
+    if (result_.chmod) return fail(Cause::kAclLineTwice, line_, "chmod:");
     result_.chmod = parse_chmod_policy(text);
-    if (!result_.chmod) return refuse(line_, quoted(text) + " is no policy; known: keep, mask, replace, refuse");
+    if (!result_.chmod) return fail(Cause::kAclPolicy, line_, text);
     result_.acl.chmod = *result_.chmod;
     return {};
   }
 
   Status parse_entry(const std::vector<std::string_view>& parts) {
-    if (result_.acl.entries.size() == kAclEntriesMax)
-      return refuse(line_, "more than " + std::to_string(kAclEntriesMax) + " entries");
+    if (result_.acl.entries.size() == kAclEntriesMax) return fail(Cause::kAclEntries, line_, kAclEntriesMax);
     AclEntry entry;
-    if (parts[0] != "A" && parts[0] != "D")
-      return refuse(line_, quoted(parts[0]) + " is neither A (allow) nor D (deny)");
+    if (parts[0] != "A" && parts[0] != "D") return fail(Cause::kAclType, line_, parts[0]);
     entry.deny = parts[0] == "D";
     bool group = false;
     for (const char letter : parts[1]) {
       const auto flag = bits_of(letter, kFlags);
-      if (!flag && letter != kGroupLetter)
-        return refuse(line_, quoted({&letter, 1}) + " is no flag of an entry; known: f d n i I g");
+      if (!flag && letter != kGroupLetter) return fail(Cause::kAclEntryFlag, line_, std::string_view(&letter, 1));
       group |= !flag;
       entry.flags |= flag.value_or(0);
     }
@@ -141,7 +130,7 @@ class Parser {
     entry.who = std::move(who);
     for (const char letter : parts[3]) {
       const auto right = bits_of(letter, kRights);
-      if (!right) return refuse(line_, quoted({&letter, 1}) + " is no right; known: r w a D d x t T n N c C o y e E");
+      if (!right) return fail(Cause::kAclRight, line_, std::string_view(&letter, 1));
       entry.rights |= *right;
     }
     result_.acl.entries.push_back(std::move(entry));
@@ -156,8 +145,7 @@ class Parser {
     if (id) return group ? AclWho::group_of(*id) : AclWho::user(*id);
     if (may_be_identity(text))
       return AclWho{.kind = group ? Kind::kGroupText : Kind::kUserText, .text = std::string(text)};
-    return refuse(line_, quoted(text) + " is no known " + (group ? "group" : "user") +
-                             "; give a number, OWNER@, GROUP@, EVERYONE@, name@domain or a SID");
+    return fail(Cause::kAclWho, line_, text, group ? "group" : "user");
   }
 
   const FindIdentity& find_;

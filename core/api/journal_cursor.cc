@@ -44,7 +44,7 @@ Result<std::uint64_t> decode_cursor(ShardId shard, std::string_view text) {
     if (error == std::errc{} && end == begin + kSequenceDigits && encode_cursor(shard, sequence) == text)
       return sequence;
   }
-  return fail(Errc::kInvalid, "this is no cursor of this volume's journal");
+  return fail(Cause::kCursorForm);
 }
 
 }  // namespace stoa::core

@@ -16,7 +16,7 @@ struct Network {
   std::array<std::uint8_t, 16> address{};
   std::uint8_t prefix_bits = 0;  // of 128
 
-  // "10.0.0.0/8", "::1", "fe80::/10", "*". kInvalid with the reason in detail.
+  // "10.0.0.0/8", "::1", "fe80::/10", "*". kInvalid with a cause and the text.
   static Result<Network> parse(std::string_view text);
   std::string to_text() const;
   bool contains(const std::array<std::uint8_t, 16>& address) const;

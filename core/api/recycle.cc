@@ -26,7 +26,7 @@ Result<RecycleItemId> parse_recycle_item(std::string_view text) {
     const auto [rest, second] = std::from_chars(dash + 1, end, serial);
     if (second == std::errc{} && rest == end) return RecycleItemId{FileId{bin}, serial};
   }
-  return fail(Errc::kInvalid, "an item of a recycle bin is two numbers with a '-' between");
+  return fail(Cause::kItemForm);
 }
 
 }  // namespace stoa::core

@@ -97,7 +97,7 @@ struct ListRecycledReply {
 
 // Takes it out of the bin: to where it was (the directory followed under its new name, and restored first when it is in
 // a bin itself), or to `to_parent` under `to_name` (empty: its old one). kNotOwner: the policy does not let the caller.
-// kExists: the name is taken. kNotFound: no such item; or the directory is gone, which the detail says. kQuota as for a
+// kExists: the name is taken. kNotFound: no such item; or the directory is gone, which the cause says. kQuota as for a
 // rename.
 struct RestoreRequest {
   RecycleItemId item;

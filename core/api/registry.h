@@ -135,7 +135,7 @@ class Registry {
   virtual std::shared_ptr<const RegistrySnapshot> snapshot() const = 0;
 
   // Each of these is durable and visible to every protocol when it returns. Errors: kExists, kNotFound, kInvalid (with
-  // a sentence for people in detail), kIo.
+  // a cause and its arguments), kIo.
   virtual Result<Export> add_export(const Export& wanted) = 0;  // gives it an id and a time
   virtual Status change_export(const Export& changed) = 0;      // by id; the root stays
   virtual Status remove_export(std::string_view name) = 0;      // the directory stays; its QoS class goes

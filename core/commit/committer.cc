@@ -6,14 +6,12 @@
 
 #include "base/assert.h"
 #include "base/log.h"
+#include "base/reason.h"
 #include "base/time_source.h"
 #include "core/kv/keys.h"
 
 namespace stoa::core {
-namespace {
-constexpr const char* kLate = "the metadata store was not done with earlier changes in time";
-constexpr const char* kNoRoom = "the metadata store has no room for the changes before";
-}  // namespace
+namespace {}  // namespace
 
 Committer::Committer(KvStore& kv, MetricRegistry& metrics, std::uint64_t next_journal, const TimeSource& time)
     : kv_(kv),
@@ -33,12 +31,12 @@ Result<CommitTicket> Committer::commit(CommitUnit unit, const Deadline& deadline
   std::unique_lock lock(mutex_);
   while (queued_bytes_ > kQueuedBytesMax && !failed_) {
     if (writing_) {
-      if (!deadline.wait(written_, lock)) return fail(Errc::kTimeout, kLate);
+      if (!deadline.wait(written_, lock)) return fail(Cause::kMetadataLate);
     } else if (const Status written = write_queued(lock); !written && !failed_) {
-      return written.error().code == Errc::kNoSpace ? fail(Errc::kNoSpace, kNoRoom) : fail(written.error());
+      return written.error().code == Errc::kNoSpace ? fail(Cause::kMetadataFull) : fail(written.error());
     }
   }
-  if (failed_) return fail(Errc::kIo, "the metadata store failed before");
+  if (failed_) return fail(Cause::kMetadataFailed);
   const std::uint64_t number = submitted_.load(std::memory_order_relaxed) + 1;
   queue_.push_back({std::move(unit), std::move(part)});
   STOA_ASSERT(number - begun_.load(std::memory_order_relaxed) == queue_.size(), "units are numbered without a gap");
@@ -81,7 +79,7 @@ Status Committer::write_queued(std::unique_lock<std::mutex>& lock) {
     if (!stalled_)
       log_warning("commit", "changes wait for room in the metadata store", {{"error", describe(written.error())}});
     stalled_ = true;
-    error_ = describe(written.error());
+    error_ = reason(written.error());
   } else {
     // What the group held is lost, and with it the right to acknowledge anything that came after.
     poison(lock, written.error());
@@ -94,7 +92,7 @@ Status Committer::write_queued(std::unique_lock<std::mutex>& lock) {
 void Committer::poison(std::unique_lock<std::mutex>&, const Error& error) {
   if (failed_) return;
   failed_ = true;
-  error_ = describe(error);
+  error_ = reason(error);
   log_error("commit", "the metadata store failed; no change is accepted until restart", {{"error", describe(error)}});
 }
 
@@ -124,13 +122,13 @@ Result<std::optional<std::optional<std::string>>> Committer::find_made(Family fa
     }
   });
   // To what the store will have: nobody knows that before it is written.
-  if (added) return fail(Errc::kNoSpace, kNoRoom);
+  if (added) return fail(Cause::kMetadataFull);
   if (failed_) return found;
   if (family == Family::kBlob || family == Family::kGc) {
     const BlobId blob{keys::read_be64(key)};
     for (const Queued& queued : queue_) {
       if (std::ranges::find(queued.unit.references, blob, &BlobReference::blob) != queued.unit.references.end())
-        return fail(Errc::kNoSpace, kNoRoom);
+        return fail(Cause::kMetadataFull);
     }
   }
   if (family != Family::kUsage) return found;
@@ -139,7 +137,7 @@ Result<std::optional<std::optional<std::string>>> Committer::find_made(Family fa
   for (const Queued& queued : queue_) {
     for (const Charge& charge : queued.unit.charges) {
       for (const Account* account = charge.target.account.get(); account != nullptr; account = account->parent.get()) {
-        if (account->dir == dir) return fail(Errc::kNoSpace, kNoRoom);
+        if (account->dir == dir) return fail(Cause::kMetadataFull);
       }
     }
   }
@@ -222,9 +220,9 @@ Status Committer::wait_applied(const Deadline& deadline) {
   if (applied_.load(std::memory_order_acquire) >= wanted) return {};
   std::unique_lock lock(mutex_);
   while (applied_.load(std::memory_order_relaxed) < wanted) {
-    if (failed_) return fail(Errc::kIo, "the metadata store failed");
+    if (failed_) return fail(Cause::kMetadataFailed);
     if (writing_) {
-      if (!deadline.wait(written_, lock)) return fail(Errc::kTimeout, kLate);
+      if (!deadline.wait(written_, lock)) return fail(Cause::kMetadataLate);
     } else if (const Status written = write_queued(lock); !written && !failed_) {
       return written;
     }
@@ -239,17 +237,17 @@ Status Committer::wait_durable(CommitTicket ticket, const Deadline& deadline) {
   STOA_ASSERT(wanted <= submitted_.load(std::memory_order_relaxed), "a ticket that is waited for was given");
   Status done;
   while (done && durable_.load(std::memory_order_relaxed) < wanted) {
-    if (failed_) return fail(Errc::kIo, "the metadata store failed");
+    if (failed_) return fail(Cause::kMetadataFailed);
     if (syncing_ && applied_.load(std::memory_order_relaxed) < wanted && !writing_) {
       // Time that would be spent waiting: the next sync finds its group written.
       done = write_queued(lock);
     } else if (syncing_) {
       if (deadline.wait(synced_[wanted <= sync_target_ ? turn_ : turn_ ^ 1], lock)) continue;
-      if (durable_.load(std::memory_order_relaxed) < wanted) done = fail(Errc::kTimeout, kLate);
+      if (durable_.load(std::memory_order_relaxed) < wanted) done = fail(Cause::kMetadataLate);
     } else {
       done = sync_all(lock, deadline);
     }
-    if (!done && failed_) return fail(Errc::kIo, "the metadata store failed");
+    if (!done && failed_) return fail(Cause::kMetadataFailed);
   }
   // A sync may serve more than it was begun for, and so this thread, which was woken to lead the next one: another has
   // to.
@@ -265,7 +263,7 @@ Status Committer::sync_all(std::unique_lock<std::mutex>& lock, const Deadline& d
   Status done;
   while (done && applied_.load(std::memory_order_relaxed) < sync_target_ && !failed_) {
     if (writing_) {
-      if (!deadline.wait(written_, lock)) done = fail(Errc::kTimeout, kLate);
+      if (!deadline.wait(written_, lock)) done = fail(Cause::kMetadataLate);
     } else {
       sync_target_ = submitted_.load(std::memory_order_relaxed);
       done = write_queued(lock);

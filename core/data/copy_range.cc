@@ -158,7 +158,7 @@ Result<CopyRangeReply> share_locked(VolumeContext& volume, const OpContext& ctx,
         {req.to_offset + (piece.file_offset - req.from_offset), piece.length, piece.blob, piece.blob_offset, true});
     txn.reference(piece.blob, +1);
   }
-  if (target.layout.extents.size() > kExtentsMax) return fail(Errc::kNoSpace, "the file would be in too many pieces");
+  if (target.layout.extents.size() > kExtentsMax) return fail(Cause::kTooManyPieces);
   // Blobs keep their sums, which are verified through every file that names them.
   target.flags |= source.flags & kChecksummed;
   target.allocated = estimate_allocated(target.layout, target.size);

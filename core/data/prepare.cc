@@ -97,7 +97,7 @@ Status unshare(VolumeContext& volume, const OpContext& ctx, const NodeRef& node,
   Status done = copied ? Status{} : fail(copied.error());
   if (done) {
     done = change_record(volume, ctx, node, [&](MetaTxn& txn, Inode& next) -> Result<bool> {
-      if (next.layout.extents.size() + 2 > kExtentsMax) return fail(Errc::kNoSpace, "the file is in too many pieces");
+      if (next.layout.extents.size() + 2 > kExtentsMax) return fail(Cause::kTooManyPieces);
       for (const auto& change : next.layout.cut(whole.file_offset, whole.length).changes) {
         for (std::int32_t i = 0; i < std::abs(change.delta); ++i) txn.reference(change.blob, change.delta < 0 ? -1 : 1);
       }

@@ -45,7 +45,7 @@ Result<RangeReply> punch(VolumeContext& volume, const OpContext& ctx, const Rang
     // A hole in the middle of shared bytes makes two extents of one.
     const bool splits = pieces.size() == 1 && pieces.front().shared;
     if (splits && node->record.layout.extents.size() >= kExtentsMax) {
-      return fail(Errc::kNoSpace, "the file would be in too many pieces");
+      return fail(Cause::kTooManyPieces);
     }
     for (const Piece& piece : pieces) {
       if (!piece.hole() && !piece.shared) zeroed.push_back(piece);

@@ -61,7 +61,7 @@ Result<std::vector<std::byte>> read_verified(const VolumeView& volume, LiveRow& 
   std::vector<std::byte> bytes(row.lengths[block]);
   STOA_CHECK_OK(volume.blobs.read(row.blob, row.begin() + block * kSumBlockBytes, bytes));
   volume.data->verified_bytes.add(bytes.size());
-  if (crc32c(bytes) != row.sums[block]) return fail(Errc::kCorrupt, "stored bytes do not match their checksum");
+  if (crc32c(bytes) != row.sums[block]) return fail(Cause::kContentDamaged);
   const std::lock_guard lock(row.mutex);
   row.trusted |= bit_of(block);
   return bytes;
@@ -77,7 +77,7 @@ Status verify_stored_part(const VolumeView& volume, LiveRow& row, std::size_t bl
   std::vector<std::byte> bytes(stored->covered(block));
   STOA_CHECK_OK(volume.blobs.read(row.blob, row.begin() + block * kSumBlockBytes, bytes));
   if (crc32c(bytes) == stored->sums[block]) return {};
-  return fail(Errc::kCorrupt, "stored bytes do not match their checksum");
+  return fail(Cause::kContentDamaged);
 }
 
 SumChange::~SumChange() {

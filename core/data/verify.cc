@@ -119,7 +119,7 @@ Status verify_row(const VolumeView& volume, FileId id, const Piece& piece, std::
     const std::uint64_t begin = std::max(from, row_begin + at);
     report_damage(volume, id, piece.file_offset + (begin - piece.blob_offset),
                   std::min(row_begin + at + kSumBlockBytes, to) - begin);
-    result = fail(Errc::kCorrupt, "stored bytes do not match their checksum");
+    result = fail(Cause::kContentDamaged);
   }
   volume.data->verified.add(piece.blob, row_number, good, known.stamp);
   return result;

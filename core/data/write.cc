@@ -113,7 +113,7 @@ class BlobWrite {
     if (!free || extents >= kExtentsMax || node_->deleted) {
       volume_.in_flight.abandon(blob);
       if (node_->deleted) return fail(Errc::kStale);
-      if (extents >= kExtentsMax) return fail(Errc::kNoSpace, "the file is in too many pieces");
+      if (extents >= kExtentsMax) return fail(Cause::kTooManyPieces);
       return {};
     }
     writing.fresh.insert({room.file_offset, room.length, blob, 0});

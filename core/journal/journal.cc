@@ -25,7 +25,7 @@ Result<std::uint64_t> Journal::oldest() {
 Result<Journal::Page> Journal::read(std::uint64_t after, std::size_t limit) {
   committer_.journal_tail().take_announced();
   STOA_TRY(newest, this->newest());
-  if (after > newest) return fail(Errc::kInvalid, "the journal has not come that far");
+  if (after > newest) return fail(Cause::kCursorAhead);
   Page page{.next = after};
   if (after == newest) return page;
   page.records.reserve(std::min<std::uint64_t>(limit, newest - after));

@@ -15,7 +15,7 @@ bool is_protocol(Protocol protocol) {
 }
 
 Result<JournalRecord> damaged() {
-  return fail(Errc::kCorrupt, "a journal record is damaged");
+  return fail(Cause::kRecordDamaged, "journal");
 }
 
 }  // namespace
@@ -107,7 +107,7 @@ Result<JournalRecord> JournalRecord::decode(std::string_view value) {
   const Opened opened = decode_record(value, kVersion);
   if (opened.version == 0) {
     const bool newer = value.size() >= 2 && static_cast<std::uint8_t>(value[1]) > kVersion;
-    if (newer) return fail(Errc::kNotSupported, "a journal record was written by a newer version of Stoa");
+    if (newer) return fail(Cause::kRecordNewer, "journal");
     return damaged();
   }
   Decoder in(opened.body);

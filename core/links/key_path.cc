@@ -35,7 +35,7 @@ Result<FileId> make_one(VolumeContext& volume, const OpContext& ctx, const NodeR
     STOA_CHECK_OK(require_directory(*dir));
     STOA_TRY(present, find_form(volume, *dir, raw, true));
     if (present.exists()) return present.id;
-    if (names_bin(*dir, raw)) return fail(Errc::kReadOnly, "the name belongs to the recycle bin");
+    if (names_bin(*dir, raw)) return fail(Cause::kBinName);
     STOA_CHECK_OK(require_changeable(volume, *dir));
     STOA_CHECK_OK(require(ctx, dir->record, kRightAddSubdirectory | kRightSearch));
     MetaTxn txn(volume, ctx);

@@ -75,7 +75,7 @@ Status inherit_acl(Inode& inode, const Acl& from, const NewInode& wanted) {
     bits = mode_with_inherited(acl, mode, bits);  // what is inherited overrides the umask
   }
   if (bits != mode_of(acl)) acl = with_mode(acl, bits, directory, false);
-  if (!check_acl(acl, directory)) return fail(Errc::kNoSpace, "the ACL has no room for the mode");
+  if (!check_acl(acl, directory)) return fail(Cause::kAclModeRoom);
   // Without a mode in the request there are no bits beside the permissions, either.
   inode.mode = mode & ~kPermissionBits;
   set_acl(inode, std::move(acl));

@@ -38,7 +38,7 @@ Status require_empty(VolumeContext& volume, const NodeRef& dir) {
 Status stage_remove_directory(VolumeContext& volume, MetaTxn& txn, const NodeRef& victim) {
   EntryRecord entry;
   STOA_TRY(marker, find_marker(volume, victim, entry));
-  if (victim->record.has(kHasBin)) return fail(Errc::kNotEmpty, "its recycle bin is not empty");
+  if (victim->record.has(kHasBin)) return fail(Cause::kBinNotEmpty);
   if (marker != nullptr) {
     std::unique_lock<RwLock> lock;
     STOA_CHECK_OK(lock_marker(marker, lock));

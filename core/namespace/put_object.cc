@@ -85,7 +85,7 @@ Result<PutKeyReply> put_locked(VolumeContext& volume, const OpContext& ctx, cons
         STOA_CHECK_OK(drop_link(volume, txn, found.node, found.dir->id, raw));
       }
     } else if (names_bin(*found.dir, raw)) {
-      return fail(Errc::kReadOnly, "the name belongs to the recycle bin");
+      return fail(Cause::kBinName);
     }
     STOA_CHECK_OK(stage_new(volume, ctx, txn, put, content, found.dir, dir_next, raw, reply));
   }

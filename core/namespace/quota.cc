@@ -13,16 +13,13 @@ namespace {
 
 constexpr std::uint64_t kFilesMax = std::uint64_t{1} << 48;  // serials of one shard
 constexpr std::uint32_t kListMax = 1000;
-constexpr std::string_view kNotCounted =
-    "usage by user and group is not counted in this directory; begin with: stoa quota count-owners DIRECTORY";
-
 bool is_owner(QuotaOf of) {
   return of == QuotaOf::kUser || of == QuotaOf::kGroup;
 }
 
 Status check_limits(const QuotaLimits& limits) {
   if ((limits.bytes && limits.soft_bytes > limits.bytes) || (limits.files && limits.soft_files > limits.files)) {
-    return fail(Errc::kInvalid, "a soft limit above the hard one would never be passed");
+    return fail(Cause::kSoftAboveHard);
   }
   return {};
 }
@@ -107,7 +104,7 @@ Result<UsageReply> usage(const VolumeView& volume, const OpContext& ctx, const U
   const ExcludedClasses& excluded = record.limits.excluded;
   if (is_owner(req.of)) {
     const auto owner = volume.ledger.read(node->account, OwnerKey{req.of, req.id});
-    if (!owner) return fail(Errc::kNotSupported, std::string(kNotCounted));
+    if (!owner) return fail(Cause::kOwnersNotCounted);
     return UsageReply{.usage = owner->usage,
                       .limits = owner->limits,
                       .attr = node->record.attributes(),
@@ -133,7 +130,7 @@ Status set_quota(VolumeContext& volume, const OpContext& ctx, const SetQuotaRequ
   if (!ctx.cred.is_superuser()) return fail(Errc::kNotOwner);
   STOA_CHECK_OK(check_limits(req.limits));
   if (is_owner(req.of) && req.limits.excluded.any()) {
-    return fail(Errc::kInvalid, "what is counted is declared for the directory, with all users and groups in it");
+    return fail(Cause::kClassesOfDirectory);
   }
   STOA_TRY(node, volume.nodes.get(req.dir));
   bool alone = false;
@@ -152,8 +149,7 @@ Status set_quota(VolumeContext& volume, const OpContext& ctx, const SetQuotaRequ
         break;
       case QuotaOf::kUser:
       case QuotaOf::kGroup:
-        if (volume.ledger.read(node->account).owners == OwnersCounted::kNo)
-          return fail(Errc::kNotSupported, std::string(kNotCounted));
+        if (volume.ledger.read(node->account).owners == OwnersCounted::kNo) return fail(Cause::kOwnersNotCounted);
         change.owner_limits = {OwnerKey{req.of, req.id}, req.limits};
         break;
     }
@@ -198,8 +194,7 @@ Result<ListOwnerQuotasReply> list_owner_quotas(const VolumeView& volume, const O
   STOA_TRY(node, volume.nodes.get(req.dir));
   const std::shared_lock lock(node->lock);
   STOA_CHECK_OK(require_directory(*node));
-  if (volume.ledger.read(node->account).owners == OwnersCounted::kNo)
-    return fail(Errc::kNotSupported, std::string(kNotCounted));
+  if (volume.ledger.read(node->account).owners == OwnersCounted::kNo) return fail(Cause::kOwnersNotCounted);
   STOA_TRY(counting, progress_of(volume, node->account));
   const std::size_t most = std::min(req.limit, kListMax);
   std::optional<OwnerKey> after;

@@ -194,8 +194,7 @@ Result<RenameReply> rename(VolumeContext& volume, const OpContext& ctx, const Re
       }
       STOA_TRY(tree_lock, lock_by(volume.tree_lock, ctx.deadline));
       if (!moves) return attempt();
-      if (lies_in(p.to_dir->chains_now().ancestry, p.moved->id))
-        return fail(Errc::kInvalid, "a directory cannot move below itself");
+      if (lies_in(p.to_dir->chains_now().ancestry, p.moved->id)) return fail(Cause::kMoveBelowItself);
       return attempt();
     }();
     if (reply && changed) continue;

@@ -51,7 +51,7 @@ Status apply_chmod(Inode& next, std::uint32_t mode, ChmodPolicy policy) {
   const bool directory = next.is_directory();
   switch (policy) {
     case ChmodPolicy::kRefuse:
-      return fail(Errc::kNotOwner, "the directory refuses chmod of what has an ACL");
+      return fail(Cause::kAclChmodRefused);
     case ChmodPolicy::kReplace: {
       Acl acl = acl_of_mode(mode, directory);
       acl.chmod = next.acl->chmod;
@@ -63,7 +63,7 @@ Status apply_chmod(Inode& next, std::uint32_t mode, ChmodPolicy policy) {
       break;
   }
   Acl acl = with_mode(*next.acl, mode, directory, policy == ChmodPolicy::kMask);
-  if (!check_acl(acl, directory)) return fail(Errc::kNoSpace, "the ACL has no room for the mode");
+  if (!check_acl(acl, directory)) return fail(Cause::kAclModeRoom);
   store_acl(next, std::move(acl));
   return {};
 }

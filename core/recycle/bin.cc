@@ -174,8 +174,7 @@ Result<Recycled> recycle_directory(VolumeContext& volume, const OpContext& ctx, 
     STOA_TRY(within, usage_within(volume, *victim));
     if (volume.ledger.read(victim->account).usage != within) return Recycled::kCannot;
     const Status moved = txn.move_directory(victim, user_bin.node, usage_of(victim->record));
-    if (!moved && moved.error().code == Errc::kCrossDevice)
-      return fail(Errc::kNotEmpty, "its recycle bin is not empty");
+    if (!moved && moved.error().code == Errc::kCrossDevice) return fail(Cause::kBinNotEmpty);
     STOA_CHECK_OK(moved);
   }
   Inode next = victim->record;
@@ -404,7 +403,7 @@ Result<std::pair<RecycleItemId, ItemRecord>> item_of(const VolumeView& volume, F
 Result<ItemRecord> read_item(const VolumeView& volume, const RecycleItemId& item) {
   std::string value;
   STOA_TRY(found, volume.kv.get(Family::kTrash, keys::item_key(item.bin, item.serial), &value));
-  if (!found) return fail(Errc::kNotFound, kNoSuchItem);
+  if (!found) return fail(Cause::kItemUnknown);
   return ItemRecord::decode(value);
 }
 

@@ -79,7 +79,6 @@ Result<bool> remove_or_recycle_directory(VolumeContext& volume, const OpContext&
 Status recycle_content(VolumeContext& volume, const OpContext& ctx, MetaTxn& txn, const UserBin& user_bin,
                        const NodeRef& node, const DeletedName& name);
 
-inline constexpr const char* kNoSuchItem = "there is no such item in a recycle bin";
 // The item of this entry of a user's bin. kNotFound: it is none.
 Result<std::pair<RecycleItemId, ItemRecord>> item_of(const VolumeView& volume, FileId bin, std::string_view name);
 Result<ItemRecord> read_item(const VolumeView& volume, const RecycleItemId& item);  // kNotFound

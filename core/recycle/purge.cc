@@ -312,10 +312,7 @@ Result<PurgeReply> purge(VolumeContext& volume, const OpContext& ctx, const Purg
   }
   const ItemsToPurge items(volume, ctx, req, wanted);
   for (const FileId bin : closed) {
-    STOA_CHECK_OK(items.each(bin, [](const RecycleItemId&) -> Status {
-      return fail(Errc::kNotOwner,
-                  "some of it is in a recycle bin from which only an administrator may restore or purge");
-    }));
+    STOA_CHECK_OK(items.each(bin, [](const RecycleItemId&) -> Status { return fail(Cause::kPurgeByAdmin); }));
   }
   const OpContext applied = applied_context(ctx);
   PurgeReply reply{0};

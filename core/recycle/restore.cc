@@ -17,17 +17,15 @@ namespace {
 constexpr int kDirectoriesMax = 100;  // that lie in a bin themselves, and are restored with what was in them
 constexpr int kItemLooksMax = 1000;   // at an item that others take out meanwhile
 
-constexpr const char* kAdminsOnly = "only an administrator may restore here";
-
 Status may_restore(VolumeContext& volume, const OpContext& ctx, const RestoreRequest& req, const ItemRecord& item,
                    const NodeRef& node) {
   if (ctx.cred.is_superuser() && req.owned == kNoFile) return {};
   STOA_TRY(right, restore_right(volume, req.item.bin));
-  if (right == RestoreRight::kAdmin) return fail(Errc::kNotOwner, kAdminsOnly);
+  if (right == RestoreRight::kAdmin) return fail(Cause::kRestoreByAdmin);
   if (req.owned != kNoFile) return {};
   const std::shared_lock lock(node->lock);
   const bool owner = ctx.cred.uid == item.uid || ctx.cred.uid == node->record.uid;
-  return owner ? Status{} : fail(Errc::kNotOwner, "only who deleted or owns it may restore it");
+  return owner ? Status{} : fail(Cause::kRestoreByOwner);
 }
 
 Result<bool> is_asked_for(VolumeContext& volume, const RestoreRequest& req, const ItemRecord& item) {
@@ -40,7 +38,7 @@ Result<bool> is_asked_for(VolumeContext& volume, const RestoreRequest& req, cons
 Status require_place(const RestoreRequest& req, Node& dir) {
   if (req.owned == kNoFile) return {};
   if (lies_in(dir.chains_now().ancestry, req.owned)) return {};
-  return fail(Errc::kAccess, "the place is not below the directory that is owned: restore it to one that is");
+  return fail(Cause::kRestoreElsewhere);
 }
 
 class Restore {
@@ -91,7 +89,7 @@ class Restore {
       }
     }
     if (there.record.exists() || names_bin(dir, posix_name_of(there.raw, false))) {
-      return fail(Errc::kExists, "the name is taken: restore it elsewhere, or under another name");
+      return fail(Cause::kRestoreNameTaken);
     }
     return there.raw;
   }
@@ -174,15 +172,14 @@ Result<std::optional<RestoreReply>> restore_in_place(VolumeContext& volume, cons
     if (!is_recycled(volume, *parent)) return restore.into(*parent);
     const auto outer = item_of_directory(volume, item.parent);
     if (!outer || directories_left == 0) {
-      return fail(Errc::kNotFound,
-                  "the directory where it was lies in a recycle bin itself: restore that first, or this elsewhere");
+      return fail(Cause::kRestorePlaceInBin);
     }
     STOA_CHECK_OK(restore_item(volume, ctx, {.item = *outer, .owned = req.owned}, directories_left - 1));
     return restore.into(*parent);
   }
   if (parent.error().code != Errc::kStale) return fail(parent.error());
   const auto present = directories_of_key(volume, item.base, item.below);
-  if (!present) return fail(Errc::kNotFound, "the directory where it was is gone: restore it elsewhere");
+  if (!present) return fail(Cause::kRestorePlaceGone);
   {
     const std::shared_lock chain(volume.tree_lock);
     STOA_CHECK_OK(require_place(req, *present->back()));
@@ -202,7 +199,7 @@ Result<RestoreReply> restore_item(VolumeContext& volume, const OpContext& ctx, c
     if (ctx.expired()) return fail(Errc::kTimeout);
     STOA_TRY(item, read_item(volume, req.item));
     STOA_TRY(asked_for, is_asked_for(volume, req, item));
-    if (!asked_for) return fail(Errc::kNotFound, kNoSuchItem);
+    if (!asked_for) return fail(Cause::kItemUnknown);
     const auto node = volume.nodes.get(item.id);
     if (!node && node.error().code == Errc::kStale) continue;  // purged; the next look at the record tells
     STOA_CHECK_OK(node);

@@ -16,10 +16,6 @@ bool is_mapped(const std::array<std::uint8_t, 16>& address) {
   return std::memcmp(address.data(), kMappedPrefix, sizeof kMappedPrefix) == 0;
 }
 
-std::unexpected<Error> refuse(std::string_view text, std::string_view why) {
-  return fail(Errc::kInvalid, "network '" + std::string(text) + "': " + std::string(why));
-}
-
 // A bit behind the prefix is nearly always a slip of the hand ("10.0.0.1/8"), and would be ignored without a word.
 bool has_bits_behind(const std::array<std::uint8_t, 16>& address, unsigned prefix) {
   for (unsigned bit = prefix; bit < 128; ++bit) {
@@ -43,7 +39,7 @@ Result<Network> Network::parse(std::string_view text) {
     std::memcpy(network.address.data() + sizeof kMappedPrefix, &v4, sizeof v4);
     width = 32;
   } else if (inet_pton(AF_INET6, host.c_str(), network.address.data()) != 1) {
-    return refuse(text, "is not an IPv4 or IPv6 address, a network such as 10.0.0.0/8, or '*'");
+    return fail(Cause::kNetworkForm, text);
   }
 
   unsigned bits = width;
@@ -51,11 +47,11 @@ Result<Network> Network::parse(std::string_view text) {
     const std::string_view suffix = text.substr(slash + 1);
     const auto [end, error] = std::from_chars(suffix.data(), suffix.data() + suffix.size(), bits);
     if (suffix.empty() || error != std::errc{} || end != suffix.data() + suffix.size() || bits > width) {
-      return refuse(text, "the prefix length must be a number from 0 to " + std::to_string(width));
+      return fail(Cause::kNetworkPrefix, text, width);
     }
   }
   if (width == 32) bits += kMappedBits;
-  if (has_bits_behind(network.address, bits)) return refuse(text, "has address bits behind its prefix length");
+  if (has_bits_behind(network.address, bits)) return fail(Cause::kNetworkBits, text);
   network.prefix_bits = static_cast<std::uint8_t>(bits);
   return network;
 }

@@ -18,8 +18,7 @@ Result<Opened> open_body(std::string_view value, std::string_view what) {
   const Opened opened = decode_record(value, kVersion);
   if (opened.version != 0) return opened;
   const bool newer = value.size() >= 2 && static_cast<std::uint8_t>(value[1]) > kVersion;
-  return fail(newer ? Errc::kNotSupported : Errc::kCorrupt,
-              std::string(what) + (newer ? " record was written by a newer version of Stoa" : " record is damaged"));
+  return fail(newer ? Cause::kRecordNewer : Cause::kRecordDamaged, what);
 }
 
 }  // namespace
@@ -108,17 +107,16 @@ Result<Export> decode_export(std::string_view value) {
     rule.squash = in.get<Squash>();
     rule.anonymous_uid = in.get<std::uint32_t>();
     rule.anonymous_gid = in.get<std::uint32_t>();
-    if (rule.network.prefix_bits > 128 || rule.squash > Squash::kAll)
-      return fail(Errc::kCorrupt, "export record is damaged");
+    if (rule.network.prefix_bits > 128 || rule.squash > Squash::kAll) return fail(Cause::kRecordDamaged, "export");
     record.clients.push_back(rule);
   }
   const std::uint64_t flavors = in.get_varint();
   for (std::uint64_t i = 0; i < flavors && in.ok(); ++i) {
     record.security.push_back(in.get<SecurityFlavor>());
     if (record.security.back() < SecurityFlavor::kSys || record.security.back() > SecurityFlavor::kKrb5p)
-      return fail(Errc::kCorrupt, "export record is damaged");
+      return fail(Cause::kRecordDamaged, "export");
   }
-  if (!in.ok()) return fail(Errc::kCorrupt, "export record is damaged");
+  if (!in.ok()) return fail(Cause::kRecordDamaged, "export");
   return record;
 }
 
@@ -153,7 +151,7 @@ Result<User> decode_user(std::string_view value) {
   }
   record.principal = in.get_string();
   record.sid = in.get_string();
-  if (!in.ok()) return fail(Errc::kCorrupt, "user record is damaged");
+  if (!in.ok()) return fail(Cause::kRecordDamaged, "user");
   return record;
 }
 
@@ -170,7 +168,7 @@ Result<Group> decode_group(std::string_view value) {
   record.name = in.get_string();
   record.gid = in.get<std::uint32_t>();
   record.sid = in.get_string();
-  if (!in.ok()) return fail(Errc::kCorrupt, "group record is damaged");
+  if (!in.ok()) return fail(Cause::kRecordDamaged, "group");
   return record;
 }
 
@@ -201,7 +199,7 @@ Result<QosRule> decode_qos_class(std::string_view value) {
   }
   rule.limits.burst = std::chrono::milliseconds(in.get_varint());
   rule.limits.weight = static_cast<std::uint32_t>(in.get_varint());
-  if (!in.ok() || !check_qos_class(rule)) return fail(Errc::kCorrupt, "QoS class record is damaged");
+  if (!in.ok() || !check_qos_class(rule)) return fail(Cause::kRecordDamaged, "qos_class");
   return rule;
 }
 
@@ -225,7 +223,7 @@ Result<RecyclePolicy> decode_recycle(std::string_view value) {
   if (limited) policy.bytes_max = bytes_max;
   policy.restore = in.get<RestoreRight>();
   policy.counted = in.get<std::uint8_t>() != 0;
-  if (!in.ok() || !check_recycle(policy)) return fail(Errc::kCorrupt, "recycle policy record is damaged");
+  if (!in.ok() || !check_recycle(policy)) return fail(Cause::kRecordDamaged, "recycle policy");
   return policy;
 }
 
@@ -247,7 +245,7 @@ Result<Token> decode_token(std::string_view value) {
   for (std::uint8_t& byte : token.hash) byte = in.get<std::uint8_t>();
   token.created.ns = in.get<std::int64_t>();
   token.expires.ns = in.get<std::int64_t>();
-  if (!in.ok() || !check_token(token)) return fail(Errc::kCorrupt, "token record is damaged");
+  if (!in.ok() || !check_token(token)) return fail(Cause::kRecordDamaged, "token");
   return token;
 }
 
@@ -261,7 +259,7 @@ Result<Timestamp> decode_token_use(std::string_view value) {
   STOA_TRY(opened, open_body(value, "token use"));
   Decoder in(opened.body);
   const Timestamp last{in.get<std::int64_t>()};
-  if (!in.ok()) return fail(Errc::kCorrupt, "token use record is damaged");
+  if (!in.ok()) return fail(Cause::kRecordDamaged, "token use");
   return last;
 }
 
@@ -282,7 +280,7 @@ Result<AuditPolicy> decode_audit(std::string_view value) {
   policy.directory = in.get<FileId>();
   policy.classes = in.get<AuditClasses>();
   if (!in.ok() || policy.directory == kNoFile || (policy.classes & ~kAllAuditClasses) != 0)
-    return fail(Errc::kCorrupt, "audit policy record is damaged");
+    return fail(Cause::kRecordDamaged, "audit policy");
   return policy;
 }
 
@@ -303,7 +301,7 @@ Result<SidDomain> decode_sid_domain(std::string_view value) {
   Decoder in(opened.body);
   SidDomain domain{};
   for (std::uint32_t& part : domain) part = in.get<std::uint32_t>();
-  if (!in.ok()) return fail(Errc::kCorrupt, "SID domain record is damaged");
+  if (!in.ok()) return fail(Cause::kRecordDamaged, "SID domain");
   return domain;
 }
 
@@ -311,7 +309,7 @@ Result<std::uint32_t> decode_next_export(std::string_view value) {
   STOA_TRY(opened, open_body(value, "export counter"));
   Decoder in(opened.body);
   const auto id = in.get<std::uint32_t>();
-  if (!in.ok()) return fail(Errc::kCorrupt, "export counter record is damaged");
+  if (!in.ok()) return fail(Cause::kRecordDamaged, "export counter");
   return id;
 }
 

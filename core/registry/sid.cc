@@ -28,10 +28,7 @@ SidDomain make_sid_domain() {
 }
 
 Status check_sid(std::string_view text) {
-  const auto refuse = [&] {
-    return fail(Errc::kInvalid,
-                "'" + std::string(text) + "' is not a SID such as S-1-5-21-1004336348-1177238915-682003330-2000");
-  };
+  const auto refuse = [&] { return fail(Cause::kSidForm, text); };
   std::string_view rest = text;
   if (!rest.starts_with("S-1")) return refuse();
   rest.remove_prefix(3);

@@ -18,7 +18,11 @@ Status load_all(KvStore& kv, std::string_view prefix, Result<Record> (*decode)(s
   const auto it = kv.scan(Family::kConfig, prefix, keys::behind_prefix(std::string(prefix)));
   for (it->seek(prefix); it->valid(); it->next()) {
     auto record = decode(it->value());
-    if (!record) return fail(record.error().code, record.error().detail + " (" + std::string(it->key()) + ")");
+    if (!record) {
+      Error error = std::move(record).error();
+      error.detail = std::string(it->key());
+      return fail(std::move(error));
+    }
     records.push_back(*std::move(record));
   }
   return it->status();
@@ -27,10 +31,10 @@ Status load_all(KvStore& kv, std::string_view prefix, Result<Record> (*decode)(s
 constexpr std::int64_t kUseStoredEvery_ns = std::chrono::nanoseconds(std::chrono::minutes(1)).count();
 
 std::unexpected<Error> no_such(std::string_view what, std::string_view name) {
-  return fail(Errc::kNotFound, "there is no " + std::string(what) + " named '" + std::string(name) + "'");
+  return fail(Cause::kNameUnknown, what, name);
 }
 std::unexpected<Error> taken(std::string_view what, std::string_view name) {
-  return fail(Errc::kExists, std::string(what) + " '" + std::string(name) + "' exists already");
+  return fail(Cause::kNameTaken, what, name);
 }
 
 // An access key names one user, or a request could not be told who sent it. Disabled keys count: they may be enabled.
@@ -61,7 +65,7 @@ Status check_identity_is_free(const RegistryView& snapshot, const User& user) {
 
 Status check_identity_is_free(const RegistryView& snapshot, const Group& group) {
   if (const Group* same = snapshot.find_group_by_gid(group.gid); same != nullptr) {
-    return fail(Errc::kExists, "group '" + same->name + "' has the number " + std::to_string(group.gid) + " already");
+    return fail(Cause::kNumberTaken, same->name, group.gid);
   }
   const std::string sid = snapshot.sid_of(group);
   if (snapshot.find_user_by_sid(sid) != nullptr || snapshot.find_group_by_sid(sid) != nullptr) return taken("SID", sid);
@@ -70,7 +74,7 @@ Status check_identity_is_free(const RegistryView& snapshot, const Group& group) 
 
 Status check_owner(const RegistryView& snapshot, const Export& record) {
   if (record.owner.empty() || snapshot.find_user(record.owner) != nullptr) return {};
-  return fail(Errc::kInvalid, "export '" + record.name + "': its owner '" + record.owner + "' is not a user");
+  return fail(Cause::kExportOwnerUnknown, record.name, record.owner);
 }
 
 }  // namespace
@@ -174,8 +178,7 @@ Result<Export> StoredRegistry::add_export(const Export& wanted) {
   const std::lock_guard lock(change_mutex_);
   if (now().find_export(wanted.name) != nullptr) return taken("export", wanted.name);
   STOA_CHECK_OK(check_owner(now(), wanted));
-  if (now().exports().size() >= kExportsMax)
-    return fail(Errc::kInvalid, "there are 10000 exports already, the most there can be");
+  if (now().exports().size() >= kExportsMax) return fail(Cause::kTooManyRecords, "exports", kExportsMax);
 
   Export record = wanted;
   record.id = ExportId{next_export_};
@@ -240,8 +243,7 @@ Status StoredRegistry::add_user(const User& user) {
   if (now().find_user(user.name) != nullptr) return taken("user", user.name);
   STOA_CHECK_OK(check_keys_are_free(now(), user));
   STOA_CHECK_OK(check_identity_is_free(now(), user));
-  if (now().users().size() >= kUsersMax)
-    return fail(Errc::kInvalid, "there are 100000 users already, the most there can be");
+  if (now().users().size() >= kUsersMax) return fail(Cause::kTooManyRecords, "users", kUsersMax);
 
   WriteBatch batch;
   batch.put(Family::kConfig, user_key(user.name), encode_user(user));
@@ -277,8 +279,7 @@ Status StoredRegistry::remove_user(std::string_view name) {
   if (now().find_user(name) == nullptr) return no_such("user", name);
   for (const Export& record : now().exports()) {
     if (record.owner == name) {
-      return fail(Errc::kInvalid, "user '" + std::string(name) + "' owns export '" + record.name +
-                                      "'; remove the export or give it another owner first");
+      return fail(Cause::kUserOwnsExport, name, record.name);
     }
   }
   WriteBatch batch;
@@ -297,8 +298,7 @@ Status StoredRegistry::add_group(const Group& group) {
   const std::lock_guard lock(change_mutex_);
   if (now().find_group(group.name) != nullptr) return taken("group", group.name);
   STOA_CHECK_OK(check_identity_is_free(now(), group));
-  if (now().groups().size() >= kGroupsMax)
-    return fail(Errc::kInvalid, "there are 100000 groups already, the most there can be");
+  if (now().groups().size() >= kGroupsMax) return fail(Cause::kTooManyRecords, "groups", kGroupsMax);
 
   WriteBatch batch;
   batch.put(Family::kConfig, group_key(group.name), encode_group(group));
@@ -316,7 +316,7 @@ Status StoredRegistry::set_qos_class(const QosRule& rule) {
   const QosTable& qos_classes = now().qos_table();
   const QosEntry* known = qos_classes.find(rule.target);
   if (known == nullptr && qos_classes.size() >= kQosClassesMax)
-    return fail(Errc::kInvalid, "there are 100000 QoS classes already, the most there can be");
+    return fail(Cause::kTooManyRecords, "qos_classes", kQosClassesMax);
   if (known != nullptr && known->rule == rule) return {};
   WriteBatch batch;
   batch.put(Family::kConfig, qos_key(rule.target), encode_qos_class(rule));
@@ -330,7 +330,7 @@ Status StoredRegistry::set_qos_class(const QosRule& rule) {
 
 Status StoredRegistry::remove_qos_class(const QosTarget& target) {
   const std::lock_guard lock(change_mutex_);
-  if (now().find_qos_rule(target) == nullptr) return fail(Errc::kNotFound, "there are no limits on that");
+  if (now().find_qos_rule(target) == nullptr) return fail(Errc::kNotFound);
   WriteBatch batch;
   batch.remove(Family::kConfig, qos_key(target));
   STOA_CHECK_OK(commit_(batch));
@@ -357,7 +357,7 @@ Status StoredRegistry::set_recycle(const RecyclePolicy& policy) {
   RegistryRecords records = now().records();
   const auto known = std::ranges::find(records.recycle, policy.dir, &RecyclePolicy::dir);
   if (known == records.recycle.end() && records.recycle.size() >= kRecyclePoliciesMax)
-    return fail(Errc::kInvalid, "there are 100000 recycle policies already, the most there can be");
+    return fail(Cause::kTooManyRecords, "recycle policies", kRecyclePoliciesMax);
   WriteBatch batch;
   batch.put(Family::kConfig, recycle_key(policy.dir), encode_recycle(policy));
   STOA_CHECK_OK(commit_(batch));
@@ -372,8 +372,7 @@ Status StoredRegistry::set_recycle(const RecyclePolicy& policy) {
 
 Status StoredRegistry::remove_recycle(FileId dir) {
   const std::lock_guard lock(change_mutex_);
-  if (now().recycle() == nullptr || now().recycle()->find(dir) == nullptr)
-    return fail(Errc::kNotFound, "the directory has no recycle policy of its own");
+  if (now().recycle() == nullptr || now().recycle()->find(dir) == nullptr) return fail(Errc::kNotFound);
   WriteBatch batch;
   batch.remove(Family::kConfig, recycle_key(dir));
   STOA_CHECK_OK(commit_(batch));
@@ -389,7 +388,7 @@ Status StoredRegistry::set_audit_policy(const AuditPolicy& policy) {
   RegistryRecords records = now().records();
   const auto known = std::ranges::find(records.audit, policy.directory, &AuditPolicy::directory);
   if (known == records.audit.end() && records.audit.size() >= kAuditPoliciesMax)
-    return fail(Errc::kInvalid, "there are 10000 policies of audit already, the most there can be");
+    return fail(Cause::kTooManyRecords, "policies of audit", kAuditPoliciesMax);
   WriteBatch batch;
   batch.put(Family::kConfig, audit_key(policy.directory), encode_audit(policy));
   STOA_CHECK_OK(commit_(batch));
@@ -407,7 +406,7 @@ Status StoredRegistry::remove_audit_policy(FileId directory) {
   RegistryRecords records = now().records();
   if (std::erase_if(records.audit, [directory](const AuditPolicy& policy) { return policy.directory == directory; }) ==
       0)
-    return fail(Errc::kNotFound, "the directory has no policy of audit of its own");
+    return fail(Errc::kNotFound);
   WriteBatch batch;
   batch.remove(Family::kConfig, audit_key(directory));
   STOA_CHECK_OK(commit_(batch));
@@ -419,9 +418,8 @@ Status StoredRegistry::add_token(const Token& token) {
   STOA_CHECK_OK(check_token(token));
   const std::lock_guard lock(change_mutex_);
   if (now().find_token(token.name) != nullptr) return taken("token", token.name);
-  if (now().find_token(token.hash) != nullptr) return fail(Errc::kExists, "another token has the same secret");
-  if (now().tokens().size() >= kTokensMax)
-    return fail(Errc::kInvalid, "there are 1000 tokens already, the most there can be");
+  if (now().find_token(token.hash) != nullptr) return fail(Errc::kExists, "secret of a token");
+  if (now().tokens().size() >= kTokensMax) return fail(Cause::kTooManyRecords, "tokens", kTokensMax);
 
   WriteBatch batch;
   batch.put(Family::kConfig, token_key(token.name), encode_token(token));

@@ -26,7 +26,7 @@ using RegistryCommit = std::function<Status(const WriteBatch&)>;
 // of all snapshots are those of `scheduler`.
 class StoredRegistry final : public Registry {
  public:
-  // kCorrupt, kNotSupported: a record cannot be read; the detail names it.
+  // kCorrupt, kNotSupported: a record cannot be read; the detail is its key.
   static Result<std::unique_ptr<StoredRegistry>> load(KvStore& kv, RegistryCommit commit, qos::Scheduler& scheduler,
                                                       const TimeSource& time = kSystemTime);
 

@@ -16,7 +16,7 @@ std::uint32_t levels_below(VolumeContext& volume, const AccountRef& dir) {
 
 Status require_depth(const AncestryRef& dir, std::uint32_t levels) {
   if (depth_of(dir) + levels <= kLevelsMax) return {};
-  return fail(Errc::kNameTooLong, "directories may lie " + std::to_string(kLevelsMax) + " deep");
+  return fail(Cause::kTooDeep, kLevelsMax);
 }
 
 void note_levels(const AccountRef& dir, std::uint32_t levels) {

@@ -22,8 +22,7 @@ FileId bin_of_user_bin(const VolumeView& volume, Node& dir) {
 }
 
 Status require_outside_bin(const VolumeView& volume, const Node& node) {
-  if (in_bin(volume, node.ancestry))
-    return fail(Errc::kReadOnly, "what is in a recycle bin can be restored or purged only");
+  if (in_bin(volume, node.ancestry)) return fail(Cause::kInBin);
   return {};
 }
 

@@ -1,29 +1,25 @@
 #include "core/txn/metadata_room.h"
 
 namespace stoa::core {
-namespace {
-
-constexpr const char* kFull = "the disk of the metadata is full";
-
-}  // namespace
+namespace {}  // namespace
 
 Status MetadataRoom::admit(const WriteBatch& batch, std::int64_t name_bytes) {
   if (kv_.has_room()) {
     if (spent_.load(std::memory_order_relaxed) != 0) spent_.store(0, std::memory_order_relaxed);
     return {};
   }
-  if (name_bytes > 0) return fail(Errc::kNoSpace, kFull);
+  if (name_bytes > 0) return fail(Cause::kMetadataFull);
   STOA_TRY(more, growth(batch));
   if (more <= 0) return {};
   if (static_cast<std::uint64_t>(spent_.fetch_add(more) + more) <= kv_.unpaid_growth_max()) return {};
   spent_.fetch_sub(more);
-  return fail(Errc::kNoSpace, kFull);
+  return fail(Cause::kMetadataFull);
 }
 
 Status MetadataRoom::admit_settings(const WriteBatch& batch) {
   if (kv_.has_room()) return {};
   STOA_TRY(more, growth(batch));
-  return more <= 0 ? Status() : fail(Errc::kNoSpace, kFull);
+  return more <= 0 ? Status() : fail(Cause::kMetadataFull);
 }
 
 Result<std::int64_t> MetadataRoom::growth(const WriteBatch& batch) {

@@ -69,7 +69,7 @@ Result<NodeLocks> NodeLocks::take(const OpContext& ctx, std::initializer_list<No
   Result<NodeLocks> taken{NodeLocks()};
   for (std::size_t i = 0; i < count; ++i) {
     STOA_ASSERT(i == 0 || (*wanted[i - 1])->id < (*wanted[i])->id, "a file has one node, and nodes are locked by id");
-    if (!(*wanted[i])->lock.lock_by(ctx.deadline)) return fail(Errc::kTimeout, "a file was not free in time");
+    if (!(*wanted[i])->lock.lock_by(ctx.deadline)) return fail(Cause::kFileNotFree);
     taken->nodes_[taken->count_++] = *wanted[i];
   }
   return taken;
@@ -171,7 +171,7 @@ Result<NodeRef> node_of(const VolumeView& volume, const NodeRef& dir, std::strin
   if (now.id != record.id) return fail(Errc::kStale);
   node = volume.nodes.get(record.id);
   if (node || node.error().code != Errc::kStale) return node;
-  return fail(Errc::kCorrupt, "a name leads to a file that is not there");
+  return fail(Cause::kNameDangling);
 }
 
 Status require_live(const Node& node) {

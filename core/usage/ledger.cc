@@ -174,7 +174,7 @@ Status Ledger::admit_to_store(const Usage& growth) const {
   if (store_ == nullptr || (growth.bytes <= 0 && growth.files <= 0 && growth.directories <= 0) || store_->has_room())
     return {};
   full_.add();
-  return fail(Errc::kNoSpace, "the disk of the metadata is full");
+  return fail(Cause::kMetadataFull);
 }
 
 Status Ledger::reserve(const ChargeTarget& target, const Usage& delta) {

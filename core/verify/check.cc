@@ -5,6 +5,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "base/reason.h"
 #include "core/access/acl.h"
 #include "core/blob/blob_record.h"
 #include "core/data/content.h"
@@ -100,7 +101,7 @@ class Checker {
       if (ended) return {};
       const auto gap = skip_damage(*it, last);
       if (!gap) return ended;
-      if (damage_.add(family, *gap)) problem(DamageMap::describe(family, *gap) + ": " + describe(ended.error()));
+      if (damage_.add(family, *gap)) problem(DamageMap::describe(family, *gap) + ": " + reason(ended.error()));
       if (gap->to.empty()) return {};
     }
   }

@@ -1,6 +1,7 @@
 #include "core/volume/health.h"
 
 #include "base/assert.h"
+#include "base/reason.h"
 #include "core/data/gc.h"
 #include "core/kv/keys.h"
 
@@ -46,46 +47,38 @@ void Health::add_metadata(std::vector<Problem>& found) const {
   if (commits.failed) {
     found.push_back({.kind = ProblemKind::kMetadataFailed,
                      .text = "the metadata cannot be written: " + commits.error,
-                     .path = path,
-                     .fix = "mend the disk, then restart stoad; what was acknowledged as durable is there"});
+                     .path = path});
     return;
   }
   if (commits.stalled || (!change_ && change_.error().code == Errc::kNoSpace)) {
     found.push_back({.kind = ProblemKind::kMetadataStalled,
                      .text = "changes of the metadata wait for room" +
                              (commits.error.empty() ? std::string() : ": " + commits.error),
-                     .path = path,
-                     .fix = "free space on its file system, or make it larger; it goes on by itself"});
+                     .path = path});
   } else if (!change_) {
     found.push_back({.kind = ProblemKind::kMetadataFailed,
-                     .text = "a change of the metadata does not become durable: " + describe(change_.error()),
-                     .path = path,
-                     .fix = "mend the disk, then restart stoad"});
+                     .text = "a change of the metadata does not become durable: " + reason(change_.error()),
+                     .path = path});
   } else if (disk && disk->low) {
     found.push_back({.kind = ProblemKind::kMetadataFull,
                      .text = "the disk of the metadata is full: removals work, nothing may grow",
-                     .path = path,
-                     .fix = "remove files or empty recycle bins, free space on its file system, or make it larger"});
+                     .path = path});
   }
 }
 
 void Health::add_content(std::vector<Problem>& found) const {
   for (const BlobStore::DirectoryHealth& directory : volume_.blobs.health()) {
     if (directory.ok) continue;
-    found.push_back(
-        {.kind = ProblemKind::kBlobDirectory,
-         .text = "a blob directory does not work: " + directory.problem,
-         .path = directory.path,
-         .fix =
-             "mend or mount its disk, then restart stoad; stoa check --read-data names the files that miss content"});
+    found.push_back({.kind = ProblemKind::kBlobDirectory,
+                     .text = "a blob directory does not work: " + directory.problem,
+                     .path = directory.path});
   }
   const std::vector<std::string> damaged = damage_found(volume_);
   if (damaged.empty()) return;
   found.push_back(
       {.kind = ProblemKind::kDamage,
        .text = "content is damaged: " + damaged.front() +
-               (damaged.size() > 1 ? ", and " + std::to_string(damaged.size() - 1) + " more" : std::string()),
-       .fix = "restore these files from a backup"});
+               (damaged.size() > 1 ? ", and " + std::to_string(damaged.size() - 1) + " more" : std::string())});
 }
 
 }  // namespace stoa::core

@@ -40,13 +40,13 @@ enum class ProblemKind : std::uint8_t {
   kMetadataFull,     // nothing may grow
   kBlobDirectory,    // content is missing or cannot be reached
   kDamage,           // content does not match its checksums
+  kKeptContent,      // no file refers to content, more than a crash leaves behind
 };
 std::string_view to_string(ProblemKind kind);  // "metadata_failed"
 struct Problem {
   ProblemKind kind;
   std::string text;    // a sentence
   std::string path{};  // of the host, where there is one
-  std::string fix;
 };
 // Not able to keep or give what it should; a full disk is told as such to clients, and damage is of single files.
 inline bool fails(const Problem& problem) {

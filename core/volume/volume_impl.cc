@@ -90,10 +90,6 @@ std::uint64_t random64() {
   return static_cast<std::uint64_t>(device()) << 32 | device();
 }
 
-constexpr const char* kKeptFix =
-    "if metadata were lost, stop stoad and restore the data folder and all blob directories from one backup; "
-    "if not, stop it and free them: stoa volume sweep";
-
 std::string kept_text(const KeptBlobs& kept) {
   return std::to_string(kept.blobs) + " blobs with " + std::to_string(kept.bytes) +
          " bytes have no file that refers to them: more than a crash leaves behind, so they are kept";
@@ -117,7 +113,7 @@ class VolumeImpl final : public Volume {
     adoption_.emplace(volume_, [this] {
       const KeptBlobs kept = kept_blobs(volume_.blobs);
       if (kept.blobs == 0) return;
-      volume_.events.add(Severity::kCritical, "content_without_files", {}, kept_text(kept) + "; " + kKeptFix);
+      volume_.events.add(Severity::kCritical, "content_without_files", {}, kept_text(kept));
     });
     if (!volume_.options.background) STOA_CHECK_OK(adoption_->run());
     STOA_CHECK_OK(recover_open_files(volume_));
@@ -195,14 +191,13 @@ class VolumeImpl final : public Volume {
   std::vector<Problem> health() override {
     std::vector<Problem> found = health_.look();
     if (const KeptBlobs kept = kept_blobs(volume_.blobs); kept.blobs != 0) {
-      found.push_back({.kind = ProblemKind::kDamage, .text = kept_text(kept), .path = {}, .fix = kKeptFix});
+      found.push_back({.kind = ProblemKind::kKeptContent, .text = kept_text(kept)});
     }
     return found;
   }
   std::vector<std::string> damage() const override {
     std::vector<std::string> all = damage_found(volume_);
-    if (const KeptBlobs kept = kept_blobs(volume_.blobs); kept.blobs != 0)
-      all.push_back(kept_text(kept) + "; " + kKeptFix);
+    if (const KeptBlobs kept = kept_blobs(volume_.blobs); kept.blobs != 0) all.push_back(kept_text(kept));
     return all;
   }
 
@@ -248,6 +243,8 @@ std::string_view to_string(ProblemKind kind) {
       return "blob_directory";
     case ProblemKind::kDamage:
       return "damage";
+    case ProblemKind::kKeptContent:
+      return "kept_content";
   }
   return "";
 }
@@ -255,7 +252,7 @@ std::string_view to_string(ProblemKind kind) {
 Status Volume::format(KvStore& kv, const std::string& name, const TimeSource& time) {
   std::string present;
   STOA_TRY(exists, kv.get(Family::kConfig, keys::kVolumeConfig, &present));
-  if (exists) return fail(Errc::kExists, "there is a volume already");
+  if (exists) return fail(Cause::kVolumeExists);
   WriteBatch batch;
   const Timestamp now = time.wall();
   const VolumeRecord record{{random64(), name, now}, {random64(), random64()}};
@@ -280,7 +277,7 @@ Result<std::unique_ptr<Volume>> Volume::open(KvStore& kv, BlobStore& blobs, Metr
                                              const VolumeOptions& options) {
   std::string value;
   STOA_TRY(exists, kv.get(Family::kConfig, keys::kVolumeConfig, &value));
-  if (!exists) return fail(Errc::kNotFound, "there is no volume here; create one with `stoa volume create`");
+  if (!exists) return fail(Cause::kVolumeMissing);
   STOA_TRY(record, VolumeRecord::decode(value));
   STOA_TRY(has_ids, kv.get(Family::kConfig, keys::kIdConfig, &value));
   if (!has_ids || value.size() != 8) return fail(Errc::kCorrupt, "the id counter is missing");

@@ -24,11 +24,10 @@ struct VolumeRecord {
     Decoder head(value.substr(std::min(value.size(), kEnvelopeBytes)));
     const bool has_magic = head.get<std::uint64_t>() == kMagic;
     const Opened opened = decode_record(value, has_magic ? kVersion : kLastEarlyVersion);
-    if (!has_magic && opened.version != 0) return fail(Errc::kNotSupported, kTooOld);
+    if (!has_magic && opened.version != 0) return fail(Cause::kVolumeEarly);
     if (opened.version == 0) {
       const bool newer = has_magic && static_cast<std::uint8_t>(value[1]) > kVersion;
-      return newer ? fail(Errc::kNotSupported, "the volume was written by a newer version of Stoa; start that version")
-                   : fail(Errc::kCorrupt, "volume record");
+      return newer ? fail(Cause::kVolumeNewer) : fail(Errc::kCorrupt, "volume record");
     }
     Decoder in(opened.body);
     in.get<std::uint64_t>();
@@ -48,12 +47,6 @@ struct VolumeRecord {
   static constexpr std::uint64_t kMagic = 0x314c4f56414f5453;  // "STOAVOL1"
   static constexpr std::uint8_t kVersion = 1;
   static constexpr std::uint8_t kLastEarlyVersion = 3;
-  static constexpr const char* kTooOld =
-      "this volume was made by a development version of Stoa before 0.1.0, and this version cannot read it; nothing "
-      "was "
-      "changed. Serve it with the version that made it, make a new volume in another data folder (--data), and copy "
-      "the "
-      "content over NFS or S3";
 };
 
 }  // namespace stoa::core

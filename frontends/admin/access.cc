@@ -33,12 +33,8 @@ Role least_role(Access access, Method method) {
   return Role::kAdmin;
 }
 
-std::string named(const Caller& caller) {
-  return "the token '" + caller.name + "' has the role " + std::string(to_string(caller.role));
-}
-
 std::unexpected<Error> elsewhere(const Caller& caller) {
-  return fail(Errc::kAccess, named(caller) + " of a directory; this is not in it");
+  return fail(Cause::kOwnerElsewhere, caller.name, to_string(caller.role));
 }
 
 bool lies_within(Service& service, const Request& request, core::FileId id) {
@@ -100,9 +96,8 @@ Status permit(Service& service, Access access, Request& request) {
   const bool for_owners =
       access == Access::kOwnerPath || access == Access::kOwnerBody || access == Access::kOwnerHandler;
   if (caller.role != Role::kOwner || !for_owners)
-    return fail(Errc::kAccess, named(caller) + "; this needs the role " + std::string(to_string(need)) +
-                                   (need == Role::kAdmin ? "" : " or one above it") +
-                                   (for_owners ? ", or owner of the directory" : ""));
+    return fail(for_owners ? Cause::kRoleOrOwner : Cause::kRoleTooLow, caller.name, to_string(caller.role),
+                std::string(to_string(need)) + (need == Role::kAdmin ? "" : " or one above it"));
   if (access == Access::kOwnerHandler) return {};
   const auto path = path_asked(access, request);
   if (!path) return elsewhere(caller);
@@ -127,9 +122,7 @@ Status require_within(Service& service, const Request& request, core::FileId id)
 Status require_below(Service& service, const Request& request, core::FileId dir) {
   STOA_CHECK_OK(require_within(service, request, dir));
   if (request.caller->role != Role::kOwner || dir != request.caller->directory) return {};
-  return fail(Errc::kAccess,
-              named(*request.caller) +
-                  " of this directory; what is set on the directory itself needs the role operator or one above it");
+  return fail(Cause::kOwnerOfThis, request.caller->name, to_string(request.caller->role));
 }
 
 }  // namespace stoa::admin

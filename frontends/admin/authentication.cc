@@ -42,19 +42,15 @@ std::string make_secret() {
 }
 
 Result<Caller> authenticate(Service& service, std::string_view authorization, Timestamp now) {
-  if (!authorization.starts_with(kScheme))
-    return fail(Errc::kAccess,
-                "the request needs the header 'Authorization: Bearer TOKEN' with the token of the file admin.token, or "
-                "one of stoa token add");
+  if (!authorization.starts_with(kScheme)) return fail(Cause::kTokenMissing);
   // Hashes are compared, so that neither the length nor the beginning of a secret can be found by timing.
   const core::TokenHash hash = hash_of(authorization.substr(kScheme.size()));
   if (same(hash, hash_of(service.token)))
     return Caller{.name = std::string(core::kBuiltInToken), .role = core::Role::kAdmin};
   const auto registry = service.volume.registry().snapshot();
   const core::Token* token = registry->find_token(hash);
-  if (token == nullptr || !same(token->hash, hash)) return fail(Errc::kAccess, "the token is not known (any more)");
-  if (token->expired(now))
-    return fail(Errc::kAccess, "the token '" + token->name + "' has expired at " + time_text(token->expires));
+  if (token == nullptr || !same(token->hash, hash)) return fail(Cause::kTokenUnknown);
+  if (token->expired(now)) return fail(Cause::kTokenExpired, token->name, time_text(token->expires));
   service.volume.registry().note_use(*token, now);
   return Caller{.name = token->name, .role = token->role, .directory = token->directory};
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/api/acl_text.h"
+#include "frontends/admin/sentences.h"
 
 namespace stoa::admin {
 namespace {
@@ -178,13 +179,13 @@ std::optional<std::string> nfs_lockout(const core::Export& record, const Status&
                          std::ranges::find(record.security, core::SecurityFlavor::kSys) != record.security.end();
   if (!record.nfs || takes_sys || kerberos) return std::nullopt;
   return "no client gets through NFS to the export " + record.name + ": it takes Kerberos only, and " +
-         kerberos.error().detail;
+         sentence(kerberos.error());
 }
 
 void add_no_kerberos(Json& causes, const core::Export& record, const Status& kerberos) {
   const auto what = nfs_lockout(record, kerberos);
   if (!what) return;
-  add(causes, "no_kerberos", {{"export", record.name}, {"why", kerberos.error().detail}}, *what,
+  add(causes, "no_kerberos", {{"export", record.name}, {"why", sentence(kerberos.error())}}, *what,
       "give the server its keytab, or take the demand away: stoa export set " + word(record.name) + " --sec default");
 }
 

@@ -1,6 +1,7 @@
 #include "frontends/admin/check_job.h"
 
 #include "base/log.h"
+#include "frontends/admin/sentences.h"
 
 namespace stoa::admin {
 
@@ -10,7 +11,7 @@ CheckJob::~CheckJob() {
 
 Status CheckJob::start(bool read_data) {
   const std::lock_guard lock(mutex_);
-  if (snapshot_.state == State::kRunning) return fail(Errc::kBusy, "a check is running already; wait for its end");
+  if (snapshot_.state == State::kRunning) return fail(Cause::kCheckRuns);
   if (thread_.joinable()) thread_.join();  // It has left run(): the state says so.
   done_ = 0;
   total_ = 0;
@@ -37,8 +38,8 @@ void CheckJob::run(bool read_data) {
               {{"inodes", snapshot_.report.inodes}, {"problems", snapshot_.report.problem_count}});
   } else {
     snapshot_.state = State::kFailed;
-    snapshot_.error = describe(report.error());
-    log_error("check", "failed", {{"error", snapshot_.error}});
+    snapshot_.error = sentence(report.error());
+    log_error("check", "failed", {{"error", describe(report.error())}});
   }
 }
 

@@ -29,7 +29,7 @@ Result<std::uint32_t> free_number(const core::RegistrySnapshot& registry) {
   for (std::uint32_t number = kFirst; number < kEnd; ++number) {
     if (!taken.contains(number)) return number;
   }
-  return fail(Errc::kInvalid, "no number from 1000 to 59999 is free for a user or group; give one with 'uid' or 'gid'");
+  return fail(Cause::kNoFreeNumber);
 }
 
 Result<std::uint32_t> own_group_of(const core::RegistrySnapshot& registry, std::uint32_t uid) {

@@ -25,9 +25,9 @@ Result<JsonBody> JsonBody::parse(std::string_view text) {
     return true;
   };
   nlohmann::json value = nlohmann::json::parse(text, look, /*allow_exceptions=*/false);
-  if (value.is_discarded()) return fail(Errc::kInvalid, "the body is not JSON");
-  if (!twice.empty()) return fail(Errc::kInvalid, "'" + twice + "' is given twice");
-  if (!value.is_object()) return fail(Errc::kInvalid, "the body must be a JSON object");
+  if (value.is_discarded()) return fail(Cause::kBodyNotJson);
+  if (!twice.empty()) return fail(Cause::kMemberTwice, twice);
+  if (!value.is_object()) return fail(Cause::kBodyNotObject);
   return JsonBody(std::move(value));
 }
 
@@ -37,8 +37,12 @@ const nlohmann::json* JsonBody::find(std::string_view name) {
   return it == object_.end() ? nullptr : &*it;
 }
 
-void JsonBody::refuse(std::string_view name, std::string_view why) {
-  if (problem_.empty()) problem_ = "'" + where_ + std::string(name) + "' " + std::string(why);
+void JsonBody::refuse(std::string_view name, std::string_view form) {
+  if (!problem_) problem_ = fail(Cause::kMemberForm, where_ + std::string(name), form).error();
+}
+
+void JsonBody::missing(std::string_view name) {
+  if (!problem_) problem_ = fail(Cause::kMemberMissing, where_ + std::string(name)).error();
 }
 
 std::optional<std::string> JsonBody::text(std::string_view name) {
@@ -119,12 +123,12 @@ bool JsonBody::is_null(std::string_view name) {
 }
 
 Status JsonBody::finish() const {
-  if (!problem_.empty()) return fail(Errc::kInvalid, problem_);
+  if (problem_) return fail(*problem_);
   for (const auto& [name, value] : object_.items()) {
     if (std::ranges::find(asked_, name) == asked_.end()) {
       std::string known;
-      for (const std::string& one : asked_) known.append(known.empty() ? "; there are: " : ", ").append(where_ + one);
-      return fail(Errc::kInvalid, "there is no member '" + where_ + name + "' in this request" + known);
+      for (const std::string& one : asked_) known.append(known.empty() ? "" : ", ").append(where_ + one);
+      return fail(Cause::kMemberUnknown, where_ + name, known);
     }
   }
   return {};

@@ -13,7 +13,7 @@
 
 namespace stoa::admin {
 
-// Usage: read the members, then finish(). All problems are kInvalid with a sentence that names the member.
+// Usage: read the members, then finish(). All problems are kInvalid with a cause and the member.
 class JsonBody {
  public:
   // An empty text counts as {}.
@@ -31,7 +31,9 @@ class JsonBody {
   std::optional<std::vector<JsonBody>> objects(std::string_view name);
   bool is_null(std::string_view name);  // present, and null
 
-  void refuse(std::string_view name, std::string_view why);
+  // For finish(). `form` is what the member must be, as Cause::kMemberForm has it.
+  void refuse(std::string_view name, std::string_view form);
+  void missing(std::string_view name);
   Status finish() const;
 
  private:
@@ -40,7 +42,7 @@ class JsonBody {
   nlohmann::json object_;
   std::string where_;  // "clients[1]." in a nested object
   std::vector<std::string> asked_;
-  std::string problem_;
+  std::optional<Error> problem_;
 };
 
 }  // namespace stoa::admin

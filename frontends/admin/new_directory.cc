@@ -15,13 +15,11 @@ Result<core::FileId> NewDirectory::find_or_make(const std::string& path, const W
   auto resolved = ns_.resolve_path(ctx_, {.path = path});
   if (resolved) {
     if (resolved->attr.type == core::FileType::kDirectory) return resolved->attr.id;
-    return fail(Errc::kNotDirectory, "'" + path + "' is not a directory");
+    return fail(Cause::kPathNotDirectory, path);
   }
   if (resolved.error().code != Errc::kNotFound) return fail(std::move(resolved).error());
   if (!wanted.create) {
-    return fail(Errc::kNotFound,
-                "there is no directory '" + path +
-                    "' in the volume; make it first, or ask for it with 'create_directory' (--create)");
+    return fail(Cause::kDirectoryUnknown, path);
   }
   core::FileId at = core::kRootId;
   std::string_view rest = path;
@@ -43,11 +41,9 @@ Result<core::FileId> NewDirectory::find_or_make(const std::string& path, const W
       at = made->attr.id;
       continue;
     }
-    if (made.error().code != Errc::kExists)
-      return fail(made.error().code, "cannot make the directory '" + path + "': " + describe(made.error()));
+    if (made.error().code != Errc::kExists) return fail(std::move(made).error());
     STOA_TRY(existing, ns_.lookup(ctx_, {.parent = at, .name = name}));
-    if (existing.attr.type != core::FileType::kDirectory)
-      return fail(Errc::kNotDirectory, "'" + std::string(name) + "' in '" + path + "' is not a directory");
+    if (existing.attr.type != core::FileType::kDirectory) return fail(Cause::kPathThroughFile, path);
     at = existing.attr.id;
   }
 }

@@ -22,7 +22,7 @@ constexpr std::size_t kPageMax = 1000;
 // The parameter `limit`: from 1 to kPageMax, which is what holds without it. kInvalid.
 inline Result<std::size_t> page_limit(const Request& request) {
   STOA_TRY(limit, query_number(request, "limit", kPageMax, kPageMax));
-  if (limit == 0) return fail(Errc::kInvalid, "'limit' must be at least 1");
+  if (limit == 0) return fail(Cause::kParameterForm, "limit", "at least 1");
   return limit;
 }
 

@@ -18,17 +18,14 @@ Result<std::uint32_t> number_of(std::string_view text, const Record* named, std:
   std::uint32_t id = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
   if (error == std::errc{} && end == text.data() + text.size()) return id;
-  return fail(Errc::kNotFound,
-              "there is no " + std::string(what) + " named '" + std::string(text) + "', and it is no number");
+  return fail(Cause::kNameOrNumberUnknown, what, text);
 }
 
 Result<core::QosTarget> directory_target(Service& service, const Request& request, const std::string& path) {
   auto found = service.volume.ns().resolve_path(request.context(), {.path = path});
-  if (!found && found.error().code == Errc::kNotFound)
-    return fail(Errc::kNotFound, "there is no '" + path + "' in the volume");
+  if (!found && found.error().code == Errc::kNotFound) return fail(Cause::kPathUnknown, path);
   if (!found) return fail(std::move(found).error());
-  if (found->attr.type != core::FileType::kDirectory)
-    return fail(Errc::kNotDirectory, "'" + path + "' is not a directory");
+  if (found->attr.type != core::FileType::kDirectory) return fail(Cause::kPathNotDirectory, path);
   return core::QosTarget::directory(found->attr.id);
 }
 
@@ -85,7 +82,7 @@ Json use_view(const qos::QosUse& use) {
 
 Result<core::QosTarget> query_target(Service& service, const Request& request) {
   const auto it = request.query.find("target");
-  if (it == request.query.end()) return fail(Errc::kInvalid, "the parameter 'target' is missing");
+  if (it == request.query.end()) return fail(Cause::kParameterMissing, "target");
   const std::string& text = it->second;
   if (text.starts_with('/')) return directory_target(service, request, text);
   if (text == "background") return core::QosTarget::background();
@@ -109,11 +106,11 @@ Result<core::QosTarget> query_target(Service& service, const Request& request) {
     for (const auto& [protocol, known] : kProtocols) {
       if (name == known) return core::QosTarget::protocol(protocol);
     }
-    return fail(Errc::kNotFound, "there is no protocol '" + std::string(name) + "'; there are nfs and s3");
+    return fail(Cause::kNameUnknown, "protocol", name);
   }
   if (kind == "export") {
     const core::Export* found = registry->find_export(name);
-    if (found == nullptr) return fail(Errc::kNotFound, "there is no export named '" + std::string(name) + "'");
+    if (found == nullptr) return fail(Cause::kNameUnknown, "export", name);
     return core::QosTarget::of_export(found->id);
   }
   if (kind == "directory") {  // one that is gone has no path
@@ -121,9 +118,7 @@ Result<core::QosTarget> query_target(Service& service, const Request& request) {
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), id);
     if (error == std::errc{} && end == name.data() + name.size()) return core::QosTarget::directory(core::FileId{id});
   }
-  return fail(Errc::kInvalid, "'" + text +
-                                  "' is neither /a/directory nor user:NAME, group:NAME, client:NETWORK, protocol:NAME, "
-                                  "export:NAME or background");
+  return fail(Cause::kTargetForm, text);
 }
 
 Json qos_view(Service& service, const Request& request, const core::RegistrySnapshot& registry,

@@ -11,8 +11,8 @@ Status allow_query(const Request& request, std::initializer_list<std::string_vie
   for (const auto& [name, value] : request.query) {
     if (std::ranges::find(names, name) != names.end()) continue;
     std::string known;
-    for (const std::string_view one : names) known.append(known.empty() ? "; there are: " : ", ").append(one);
-    return fail(Errc::kInvalid, "there is no parameter '" + name + "' here" + known);
+    for (const std::string_view one : names) known.append(known.empty() ? "" : ", ").append(one);
+    return fail(Cause::kParameterUnknown, name, known);
   }
   return {};
 }
@@ -25,7 +25,7 @@ Result<std::uint64_t> query_number(const Request& request, std::string_view name
   const std::string& text = it->second;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (text.empty() || error != std::errc{} || end != text.data() + text.size() || number > max) {
-    return fail(Errc::kInvalid, "'" + std::string(name) + "' must be a whole number from 0 to " + std::to_string(max));
+    return fail(Cause::kParameterForm, name, "a whole number from 0 to " + std::to_string(max));
   }
   return number;
 }
@@ -34,7 +34,7 @@ Result<std::uint64_t> query_cursor(const Request& request, std::string_view name
   const auto it = request.query.find(std::string(name));
   if (it == request.query.end()) return fallback;
   auto cursor = core::decode_cursor(core::ShardId{}, it->second);
-  if (!cursor) return fail(Errc::kInvalid, "'" + std::string(name) + "' must be a cursor that was given out here");
+  if (!cursor) return fail(Cause::kParameterForm, name, "a cursor that was given out here");
   return cursor;
 }
 
@@ -42,7 +42,7 @@ Result<bool> query_flag(const Request& request, std::string_view name) {
   const auto it = request.query.find(std::string(name));
   if (it == request.query.end() || it->second == "false") return false;
   if (it->second == "true") return true;
-  return fail(Errc::kInvalid, "'" + std::string(name) + "' must be true or false");
+  return fail(Cause::kParameterForm, name, "true or false");
 }
 
 std::string path_of_query(const Request& request) {
@@ -59,12 +59,10 @@ Result<core::Attributes> resolve(Service& service, const Request& request, const
 
 Result<core::Attributes> query_path(Service& service, const Request& request) {
   const auto it = request.query.find("path");
-  if (it == request.query.end()) return fail(Errc::kInvalid, "the parameter 'path' is missing");
+  if (it == request.query.end()) return fail(Cause::kParameterMissing, "path");
   auto resolved = request.place ? *request.place : resolve(service, request, it->second);
-  if (!resolved && resolved.error().code == Errc::kNotFound)
-    return fail(Errc::kNotFound, "there is no '" + it->second + "' in the volume");
-  if (!resolved && resolved.error().code == Errc::kNotDirectory)
-    return fail(Errc::kNotDirectory, "a part of '" + it->second + "' is no directory");
+  if (!resolved && resolved.error().code == Errc::kNotFound) return fail(Cause::kPathUnknown, it->second);
+  if (!resolved && resolved.error().code == Errc::kNotDirectory) return fail(Cause::kPathThroughFile, it->second);
   return resolved;
 }
 

@@ -22,7 +22,7 @@ Result<std::uint64_t> query_number(const Request& request, std::string_view name
 Result<std::uint64_t> query_cursor(const Request& request, std::string_view name, std::uint64_t fallback);
 Result<bool> query_flag(const Request& request, std::string_view name);
 
-// The object named by the parameter `path`. kInvalid: none given; kNotFound with the path in the detail.
+// The object named by the parameter `path`. kInvalid: none given; kNotFound and kNotDirectory with the path.
 Result<core::Attributes> query_path(Service& service, const Request& request);
 std::string path_of_query(const Request& request);
 

@@ -7,7 +7,7 @@
 
 #include "frontends/admin/admin_action.h"
 #include "frontends/admin/authentication.h"
-#include "frontends/admin/http_status.h"
+#include "frontends/admin/error_reply.h"
 #include "frontends/admin/routes.h"
 
 namespace stoa::admin {
@@ -116,18 +116,6 @@ Reply json_reply(unsigned status, const nlohmann::json& json) {
   return {.status = status, .body = json.dump(-1, ' ', false, kReplace) + "\n"};
 }
 
-Reply error_reply(unsigned status, std::string_view code, std::string_view message, std::uint64_t id) {
-  Reply reply =
-      json_reply(status, {{"error", {{"code", code}, {"message", message}, {"request_id", std::to_string(id)}}}});
-  reply.error = code;
-  return reply;
-}
-
-Reply error_reply(const Error& error, std::uint64_t id) {
-  return error_reply(http_status(error.code), to_string(error.code),
-                     error.detail.empty() ? describe(error) : error.detail, id);
-}
-
 Reply handle(Service& service, const Route& route, const Request& request) {
   if (route.handle_raw != nullptr) return route.handle_raw(service, request);
   auto answer = route.handle(service, request);
@@ -136,12 +124,12 @@ Reply handle(Service& service, const Route& route, const Request& request) {
   return json_reply(route.success, *answer);
 }
 
-Reply too_many(Service& service, const Request& request, Throttle::Wait wait, const char* why) {
+Reply too_many(Service& service, const Request& request, Throttle::Wait wait, Cause cause) {
+  const char* const why = cause == Cause::kTooManyRequests ? "requests" : "wrong tokens";
   service.metrics.counter("stoa_admin_throttled_total", "Admin requests refused for their number.", {{"why", why}})
       .add();
   const std::string seconds = std::to_string(std::chrono::ceil<std::chrono::seconds>(wait).count());
-  Reply reply = error_reply(429, "too_many_requests",
-                            std::string("too many ") + why + "; ask again in " + seconds + " s", request.id);
+  Reply reply = error_reply(429, "too_many_requests", fail(cause, seconds).error(), request.id);
   reply.retry_after = seconds;
   return reply;
 }
@@ -150,7 +138,8 @@ Reply too_many(Service& service, const Request& request, Throttle::Wait wait, co
 std::optional<Reply> refuse_too_many(Service& service, const Request& request, const std::string& who) {
   if (request.local) return {};
   const auto wait = service.throttle.admit(who, std::chrono::steady_clock::now());
-  return wait == Throttle::Wait::zero() ? std::nullopt : std::optional(too_many(service, request, wait, "requests"));
+  if (wait == Throttle::Wait::zero()) return std::nullopt;
+  return too_many(service, request, wait, Cause::kTooManyRequests);
 }
 
 // A right token is never refused for wrong ones from the same address: whoever shares an address with others must not
@@ -160,9 +149,9 @@ Reply refuse_token(Service& service, const Request& request, const Error& why) {
       .add();
   if (request.client != "unix") {  // whoever may write to the socket could stop stoad as well
     const auto wait = service.throttle.fail(address_key(request.client), std::chrono::steady_clock::now());
-    if (wait != Throttle::Wait::zero()) return too_many(service, request, wait, "wrong tokens");
+    if (wait != Throttle::Wait::zero()) return too_many(service, request, wait, Cause::kTooManyWrongTokens);
   }
-  return error_reply(401, "unauthorised", why.detail, request.id);
+  return error_reply(401, "unauthorised", why, request.id);
 }
 
 Reply serve(Service& service, const Route& route, Request& request) {
@@ -234,8 +223,9 @@ Reply dispatch(Service& service, Request request) {
   }
   account(service, "none", 404, begin);
   if (auto refused = refuse_too_many(service, request, address_key(request.client))) return *std::move(refused);
-  if (allowed.empty()) return error_reply(404, "no_such_route", "there is nothing at " + request.path, request.id);
-  Reply reply = error_reply(405, "method_not_allowed", "the method must be " + allowed, request.id);
+  if (allowed.empty())
+    return error_reply(404, "no_such_route", fail(Cause::kRouteUnknown, request.path).error(), request.id);
+  Reply reply = error_reply(405, "method_not_allowed", fail(Cause::kMethodWrong, allowed).error(), request.id);
   reply.allow = allowed;
   return reply;
 }

@@ -36,7 +36,7 @@ JsonResult set_acl(Service& service, const Request& request) {
     if (!set.chmod_policy) body.refuse("chmod", "must be keep, mask, replace or refuse");
   }
   STOA_CHECK_OK(body.finish());
-  if (!text && !policy) return fail(Errc::kInvalid, "give 'acl', 'chmod' or both");
+  if (!text && !policy) return fail(Cause::kParameterChoice, "'acl' and 'chmod', or both");
   if (text) {
     const auto registry = service.volume.registry().snapshot();
     STOA_TRY(parsed, core::parse_acl(*text, [&](std::string_view name, bool group) -> std::optional<std::uint32_t> {
@@ -45,16 +45,14 @@ JsonResult set_acl(Service& service, const Request& request) {
                const core::Group* const named = group ? registry->find_group(name) : nullptr;
                return named != nullptr ? std::optional(named->gid) : std::nullopt;
              }));
-    if (parsed.chmod && policy) return fail(Errc::kInvalid, "'chmod' is given twice");
+    if (parsed.chmod && policy) return fail(Cause::kMemberTwice, "chmod");
     if (parsed.chmod) set.chmod_policy = parsed.chmod;
     set.acl = std::make_shared<const core::Acl>(std::move(parsed.acl));
   }
   STOA_TRY(attr, query_path(service, request));
-  const std::string path = "'" + path_of_query(request) + "'";
-  if (set.chmod_policy && attr.type != core::FileType::kDirectory)
-    return fail(Errc::kNotDirectory, path + " is not a directory; the policy for chmod belongs to directories");
-  if (set.acl != nullptr && attr.type == core::FileType::kSymlink)
-    return fail(Errc::kWrongType, path + " is a symbolic link; it has no permissions of its own");
+  const std::string path = path_of_query(request);
+  if (set.chmod_policy && attr.type != core::FileType::kDirectory) return fail(Cause::kPathNotDirectory, path);
+  if (set.acl != nullptr && attr.type == core::FileType::kSymlink) return fail(Cause::kPathIsLink, path);
   STOA_CHECK_OK(service.volume.ns().setattr(request.context(), {.id = attr.id, .set = set}));
   return acl_view(service, request, attr.id);
 }

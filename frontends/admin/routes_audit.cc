@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t kLinesMax = 10'000;
 
 Result<core::AuditLog*> log_of(Service& service) {
-  if (service.audit == nullptr) return fail(Errc::kNotSupported, "there is no audit log here");
+  if (service.audit == nullptr) return fail(Cause::kNoAuditLog);
   return service.audit;
 }
 
@@ -33,7 +33,7 @@ Result<std::optional<Timestamp>> query_time(const Request& request, const std::s
     end = strptime(text, "%Y-%m-%d", &utc);
   }
   if (end == nullptr || *end != 0)
-    return fail(Errc::kInvalid, "'" + name + "' must be a time such as 2026-11-22T10:00:00Z, or a day");
+    return fail(Cause::kParameterForm, name, "a time such as 2026-11-22T10:00:00Z, or a day");
   return std::optional(Timestamp::from(timegm(&utc), 0));
 }
 
@@ -49,7 +49,7 @@ Status known_words(const core::AuditQuery& query) {
     if (!word || std::ranges::find(known, *word) != known.end()) return {};
     std::string words;
     for (const std::string_view one : known) words.append(words.empty() ? "" : ", ").append(one);
-    return fail(Errc::kInvalid, "'" + std::string(name) + "' must be one of " + words + ", not '" + *word + "'");
+    return fail(Cause::kParameterForm, name, "one of " + words + ", not '" + *word + "'");
   };
   STOA_CHECK_OK(check("operation", query.operation, kOperations));
   return check("protocol", query.protocol, kProtocols);
@@ -98,8 +98,7 @@ JsonResult policy_view(Service& service, const Request& request, core::FileId di
 
 Result<core::FileId> directory_of(Service& service, const Request& request) {
   STOA_TRY(attr, query_path(service, request));
-  if (attr.type != core::FileType::kDirectory)
-    return fail(Errc::kNotDirectory, "'" + path_of_query(request) + "' is not a directory");
+  if (attr.type != core::FileType::kDirectory) return fail(Cause::kPathNotDirectory, path_of_query(request));
   return attr.id;
 }
 
@@ -119,7 +118,7 @@ JsonResult query_audit(Service& service, const Request& request) {
   STOA_TRY(to, query_time(request, "to"));
   STOA_TRY(limit, query_number(request, "limit", query.limit, kLinesMax));
   STOA_TRY(after, query_cursor(request, "after", 0));
-  if (limit == 0) return fail(Errc::kInvalid, "'limit' must be at least 1");
+  if (limit == 0) return fail(Cause::kParameterForm, "limit", "at least 1");
   query.from = from;
   query.to = to;
   query.limit = static_cast<std::uint32_t>(limit);
@@ -163,7 +162,7 @@ JsonResult set_audit_policy(Service& service, const Request& request) {
     classes = static_cast<core::AuditClasses>(classes | core::bit(known->first));
   }
   STOA_CHECK_OK(body.finish());
-  if (!names) return fail(Errc::kInvalid, "give 'classes', a list; empty: nothing is recorded below this directory");
+  if (!names) return fail(Cause::kMemberMissing, "classes");
   STOA_TRY(directory, directory_of(service, request));
   STOA_CHECK_OK(log->set_policy({directory, classes}));
   return policy_view(service, request, directory);
@@ -174,8 +173,7 @@ JsonResult remove_audit_policy(Service& service, const Request& request) {
   STOA_TRY(log, log_of(service));
   STOA_TRY(directory, directory_of(service, request));
   const Status removed = log->remove_policy(directory);
-  if (!removed && removed.error().code == Errc::kNotFound)
-    return fail(Errc::kNotFound, "'" + path_of_query(request) + "' has no policy of audit of its own");
+  if (!removed && removed.error().code == Errc::kNotFound) return fail(Cause::kNoAuditPolicy, path_of_query(request));
   STOA_CHECK_OK(removed);
   return Json();
 }
@@ -185,9 +183,10 @@ JsonResult get_audit_report(Service& service, const Request& request) {
   STOA_TRY(log, log_of(service));
   STOA_CHECK_OK(log->catch_up());
   const auto day = request.query.find("day");
-  STOA_TRY(text, log->report(day != request.query.end() ? day->second : time_text(wall_now()).substr(0, 10)));
+  const std::string which = day != request.query.end() ? day->second : time_text(wall_now()).substr(0, 10);
+  STOA_TRY(text, log->report(which));
   Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded()) return fail(Errc::kCorrupt, "the summary of that day is damaged");
+  if (json.is_discarded()) return fail(Cause::kAuditDayDamaged, which);
   return json;
 }
 

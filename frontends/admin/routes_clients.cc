@@ -36,8 +36,7 @@ JsonResult evict_client(Service& service, const Request& request) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
   const bool number = error == std::errc{} && end == text.data() + text.size();
   const Status evicted = number ? service.evict_client(id) : fail(Errc::kNotFound);
-  if (!evicted && evicted.error().code == Errc::kNotFound)
-    return fail(Errc::kNotFound, "there is no client '" + text + "' (any more); see stoa client list");
+  if (!evicted && evicted.error().code == Errc::kNotFound) return fail(Cause::kClientUnknown, text);
   STOA_CHECK_OK(evicted);
   return Json();
 }

@@ -102,7 +102,7 @@ Result<std::optional<core::Network>> client_of(const Request& request) {
   if (given == request.query.end()) return std::nullopt;
   const auto client = core::Network::parse(given->second);
   if (!client || client->prefix_bits != 128)
-    return fail(Errc::kInvalid, "'client' is the address of one client, such as 192.0.2.7");
+    return fail(Cause::kParameterForm, "client", "the address of one client, such as 192.0.2.7");
   return *client;
 }
 
@@ -193,7 +193,7 @@ JsonResult explain(Service& service, const Request& request) {
   const core::User* user = nullptr;
   if (const auto it = request.query.find("user"); it != request.query.end()) {
     user = registry->find_user(it->second);
-    if (user == nullptr) return fail(Errc::kNotFound, "there is no user named '" + it->second + "'");
+    if (user == nullptr) return fail(Cause::kNameUnknown, "user", it->second);
   }
   STOA_TRY(above, service.volume.ns().ancestors(request.context(), {.id = attr.id}));
   Json causes = Json::array();

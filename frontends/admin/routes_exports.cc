@@ -6,19 +6,20 @@
 #include "frontends/admin/page.h"
 #include "frontends/admin/query.h"
 #include "frontends/admin/routes.h"
+#include "frontends/admin/sentences.h"
 #include "frontends/admin/views.h"
 
 namespace stoa::admin {
 namespace {
 
 std::unexpected<Error> no_export(const std::string& name) {
-  return fail(Errc::kNotFound, "there is no export named '" + name + "'");
+  return fail(Cause::kNameUnknown, "export", name);
 }
 
 Result<core::ClientRule> read_client(JsonBody body) {
   core::ClientRule rule;
   const auto network = body.text("network");
-  if (!network) body.refuse("network", "is missing");
+  if (!network) body.missing("network");
   if (network) {
     auto parsed = core::Network::parse(*network);
     if (!parsed) return fail(std::move(parsed).error());
@@ -44,7 +45,7 @@ Result<core::SecurityFlavor> read_flavor(const std::string& name) {
     const auto flavor = static_cast<core::SecurityFlavor>(i);
     if (to_string(flavor) == name) return flavor;
   }
-  return fail(Errc::kInvalid, "there is no security flavor '" + name + "'; there are sys, krb5, krb5i and krb5p");
+  return fail(Cause::kFlavorUnknown, name);
 }
 
 // What creation and change have in common. Absent members leave `record` as it is. Whether the flavors were given.
@@ -53,8 +54,7 @@ Result<bool> read_rules(JsonBody& body, core::Export& record) {
     record.nfs = std::ranges::find(*protocols, "nfs") != protocols->end();
     record.s3 = std::ranges::find(*protocols, "s3") != protocols->end();
     for (const std::string& protocol : *protocols) {
-      if (protocol != "nfs" && protocol != "s3")
-        return fail(Errc::kInvalid, "there is no protocol '" + protocol + "'; the protocols are nfs and s3");
+      if (protocol != "nfs" && protocol != "s3") return fail(Cause::kProtocolUnknown, protocol);
     }
   }
   record.read_only = body.flag("read_only").value_or(record.read_only);
@@ -84,15 +84,12 @@ Status check_kerberos(const Service& service, const core::Export& record) {
   if (wanted == record.security.end()) return {};
   const Status there = service.kerberos();
   if (there) return {};
-  return fail(Errc::kInvalid, "export '" + record.name + "' cannot ask for " + std::string(to_string(*wanted)) + ": " +
-                                  there.error().detail);
+  return fail(Cause::kFlavorNotOffered, record.name, to_string(*wanted), sentence(there.error()));
 }
 
 Status check_reachable(const core::Export& record) {
   if (!record.nfs || !record.clients.empty()) return {};
-  return fail(Errc::kInvalid, "export '" + record.name +
-                                  "' is published through nfs, but no client network may use it; "
-                                  "give 'clients', such as 10.0.0.0/8, or * for everyone");
+  return fail(Cause::kNobodyReaches, record.name);
 }
 
 Result<std::string> clean_path(const std::string& path) {
@@ -102,7 +99,7 @@ Result<std::string> clean_path(const std::string& path) {
     while (rest.starts_with('/')) rest.remove_prefix(1);
     const std::string_view name = rest.substr(0, rest.find('/'));
     rest.remove_prefix(name.size());
-    if (name == "." || name == "..") return fail(Errc::kInvalid, "the path '" + path + "' must not hold '.' and '..'");
+    if (name == "." || name == "..") return fail(Cause::kPathDots, path);
     if (!name.empty()) out.append("/").append(name);
   }
   return out.empty() ? "/" : out;
@@ -121,7 +118,7 @@ JsonResult create_export(Service& service, const Request& request) {
   STOA_TRY(body, JsonBody::parse(request.body));
   core::Export wanted;
   wanted.name = body.text("name").value_or("");
-  if (wanted.name.empty()) body.refuse("name", "is missing");
+  if (wanted.name.empty()) body.missing("name");
   wanted.path = body.text("path").value_or("/" + wanted.name);
   NewDirectory::Wanted directory{.create = body.flag("create_directory").value_or(false)};
   directory.mode = static_cast<std::uint32_t>(body.number("mode", 07777).value_or(directory.mode));
@@ -129,16 +126,14 @@ JsonResult create_export(Service& service, const Request& request) {
   const auto uid = body.id("uid");
   const auto gid = body.id("gid");
   STOA_CHECK_OK(body.finish());
-  if (!wanted.nfs && !wanted.s3)
-    return fail(Errc::kInvalid, "say through which 'protocols' it is published: nfs, s3 or both");
+  if (!wanted.nfs && !wanted.s3) return fail(Cause::kProtocolMissing);
 
   const std::lock_guard lock(service.edit_mutex);
   const auto snapshot = service.volume.registry().snapshot();
   STOA_CHECK_OK(check_reachable(wanted));
   if (!wanted.owner.empty()) {
     const core::User* owner = snapshot->find_user(wanted.owner);
-    if (owner == nullptr)
-      return fail(Errc::kInvalid, "there is no user '" + wanted.owner + "' to own the export; create the user first");
+    if (owner == nullptr) return fail(Cause::kExportOwnerUnknown, wanted.name, wanted.owner);
     directory.uid = owner->uid;
     directory.gid = owner->gid;
   }
@@ -150,8 +145,7 @@ JsonResult create_export(Service& service, const Request& request) {
   if (security_given) STOA_CHECK_OK(check_kerberos(service, wanted));
   wanted.root = core::kRootId;
   STOA_CHECK_OK(core::check_export(wanted));
-  if (snapshot->find_export(wanted.name) != nullptr)
-    return fail(Errc::kExists, "export '" + wanted.name + "' exists already");
+  if (snapshot->find_export(wanted.name) != nullptr) return fail(Cause::kNameTaken, "export", wanted.name);
   NewDirectory made(service.volume.ns(), request.context());
   STOA_TRY(root, made.find_or_make(wanted.path, directory));
   wanted.root = root;

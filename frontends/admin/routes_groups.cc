@@ -17,7 +17,7 @@ JsonResult create_group(Service& service, const Request& request) {
   STOA_TRY(body, JsonBody::parse(request.body));
   core::Group group;
   group.name = body.text("name").value_or("");
-  if (group.name.empty()) body.refuse("name", "is missing");
+  if (group.name.empty()) body.missing("name");
   const auto gid = body.id("gid");
   group.sid = body.text("sid").value_or("");
   STOA_CHECK_OK(body.finish());

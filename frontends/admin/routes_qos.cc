@@ -27,7 +27,7 @@ Result<Json> qos_view(Service& service, const Request& request, const core::QosT
   const auto registry = service.volume.registry().snapshot();
   if (const core::QosRule* rule = rule_of(*registry, target); rule != nullptr)
     return qos_view(service, request, *registry, *rule);
-  return fail(Errc::kNotFound, "'" + request.query.at("target") + "' has no limits of its own");
+  return fail(Cause::kNoLimits, request.query.at("target"));
 }
 
 // A place in the list, whatever becomes of users and groups meanwhile: "KIND/ID", "KIND/NETWORK".
@@ -65,7 +65,7 @@ JsonResult list_qos_classes(Service& service, const Request& request) {
   std::optional<core::QosTarget> after;
   if (const auto given = request.query.find("after"); given != request.query.end()) {
     after = place_of(given->second);
-    if (!after) return fail(Errc::kInvalid, "'after' is what 'next_after' of the page before was");
+    if (!after) return fail(Cause::kParameterForm, "after", "the 'next_after' of the page before");
   }
   const auto registry = service.volume.registry().snapshot();
   std::vector<const core::QosRule*> rules = registry->qos_rules();
@@ -118,8 +118,7 @@ JsonResult remove_qos_class(Service& service, const Request& request) {
   STOA_CHECK_OK(allow_query(request, {"target"}));
   STOA_TRY(target, query_target(service, request));
   const Status removed = service.volume.registry().remove_qos_class(target);
-  if (!removed && removed.error().code == Errc::kNotFound)
-    return fail(Errc::kNotFound, "'" + request.query.at("target") + "' has no limits of its own");
+  if (!removed && removed.error().code == Errc::kNotFound) return fail(Cause::kNoLimits, request.query.at("target"));
   STOA_CHECK_OK(removed);
   return Json();
 }

@@ -26,9 +26,7 @@ struct Subject {
 
 Result<core::FileId> directory_of(Service& service, const Request& request) {
   STOA_TRY(attr, query_path(service, request));
-  if (attr.type != core::FileType::kDirectory)
-    return fail(Errc::kNotDirectory,
-                "'" + path_of_query(request) + "' is not a directory; quotas belong to directories");
+  if (attr.type != core::FileType::kDirectory) return fail(Cause::kPathNotDirectory, path_of_query(request));
   return attr.id;
 }
 
@@ -46,7 +44,7 @@ Result<Subject> subject_of(Service& service, const Request& request) {
   const auto group = request.query.find("group");
   const bool has_user = user != request.query.end(), has_group = group != request.query.end();
   if (int{children} + int{has_user} + int{has_group} > 1)
-    return fail(Errc::kInvalid, "give one of 'user', 'group' and 'children'");
+    return fail(Cause::kParameterChoice, "'user', 'group' and 'children'");
   Subject subject;
   const auto snapshot = service.volume.registry().snapshot();
   if (children) subject.of = core::QuotaOf::kChildren;
@@ -54,14 +52,14 @@ Result<Subject> subject_of(Service& service, const Request& request) {
     subject.of = core::QuotaOf::kUser;
     const core::User* const known = snapshot->find_user(user->second);
     const auto uid = known != nullptr ? std::optional(known->uid) : number_of(user->second);
-    if (!uid) return fail(Errc::kNotFound, "there is no user named '" + user->second + "'");
+    if (!uid) return fail(Cause::kNameUnknown, "user", user->second);
     subject.id = *uid;
   }
   if (has_group) {
     subject.of = core::QuotaOf::kGroup;
     const core::Group* const known = snapshot->find_group(group->second);
     const auto gid = known != nullptr ? std::optional(known->gid) : number_of(group->second);
-    if (!gid) return fail(Errc::kNotFound, "there is no group named '" + group->second + "'");
+    if (!gid) return fail(Cause::kNameUnknown, "group", group->second);
     subject.id = *gid;
   }
   STOA_TRY(dir, directory_of(service, request));
@@ -271,7 +269,7 @@ class QuotaList {
     in_owners_ = slash != after.size();
     if (in_owners_ && slash + 1 != after.size()) owner_ = owner_of(after.substr(slash + 1));
     if (!good || (in_owners_ && percent_ == 0) || (in_owners_ && slash + 1 != after.size() && !owner_))
-      return fail(Errc::kInvalid, "'after' is what 'next_after' of the page before was");
+      return fail(Cause::kParameterForm, "after", "the 'next_after' of the page before");
     dir_ = core::FileId{dir};
     return {};
   }
@@ -357,15 +355,11 @@ JsonResult set_quota(Service& service, const Request& request) {
   limits.excluded = excluded.value_or(core::ExcludedClasses{});
   STOA_TRY(subject, subject_of(service, request));
   STOA_CHECK_OK(require_setter(service, request, subject));
-  if (excluded && subject.is_owner())
-    return fail(Errc::kInvalid, "'count' is declared for the directory, with all users and groups in it");
+  if (excluded && subject.is_owner()) return fail(Cause::kClassesOfDirectory);
   if (!limits.any()) {
     STOA_TRY(before, limits_of(service, request, subject));
     // What is counted can be declared for users and groups alone.
-    if (!excluded || before.any())
-      return fail(
-          Errc::kInvalid,
-          "give 'bytes', 'files', 'soft_bytes' or 'soft_files'; to take a quota away use DELETE (stoa quota remove)");
+    if (!excluded || before.any()) return fail(Cause::kQuotaEmpty);
   }
   STOA_CHECK_OK(service.volume.ns().set_quota(
       request.context(), {.dir = subject.dir, .limits = limits, .of = subject.of, .id = subject.id}));
@@ -380,8 +374,7 @@ JsonResult remove_quota(Service& service, const Request& request) {
   // What limits do not see concerns users and groups, too, and stays for them.
   core::QuotaLimits none;
   if (subject.of == core::QuotaOf::kDirectory && dir.counts_owners) none.excluded = before.excluded;
-  if (!before.any() && before.excluded == none.excluded)
-    return fail(Errc::kNotFound, "'" + path_of_query(request) + "' has no quota of that kind");
+  if (!before.any() && before.excluded == none.excluded) return fail(Cause::kNoQuota, path_of_query(request));
   STOA_CHECK_OK(service.volume.ns().set_quota(
       request.context(), {.dir = subject.dir, .limits = none, .of = subject.of, .id = subject.id}));
   return Json();
@@ -393,7 +386,7 @@ JsonResult list_owner_quotas(Service& service, const Request& request) {
   core::ListOwnerQuotasRequest wanted{.limit = static_cast<std::uint32_t>(limit)};
   if (const auto after = request.query.find("after"); after != request.query.end()) {
     wanted.after = owner_of(after->second);
-    if (!wanted.after) return fail(Errc::kInvalid, "'after' is what 'next_after' of the page before was");
+    if (!wanted.after) return fail(Cause::kParameterForm, "after", "the 'next_after' of the page before");
   }
   STOA_TRY(dir, directory_of(service, request));
   wanted.dir = dir;
@@ -414,7 +407,7 @@ JsonResult count_owners(Service& service, const Request& request) {
   STOA_CHECK_OK(allow_query(request, {"path"}));
   STOA_TRY(body, JsonBody::parse(request.body));
   const auto on = body.flag("counted");
-  if (!on) body.refuse("counted", "is missing");
+  if (!on) body.missing("counted");
   STOA_CHECK_OK(body.finish());
   STOA_TRY(dir, directory_of(service, request));
   STOA_CHECK_OK(service.volume.ns().count_owners(request.context(), {.dir = dir, .on = *on}));

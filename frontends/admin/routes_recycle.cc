@@ -69,21 +69,16 @@ Json item_view(const core::RecycledItem& item, const core::RegistrySnapshot& reg
 }
 
 Result<core::FileId> directory_at(const std::string& path, const Result<core::Attributes>& found) {
-  if (!found && found.error().code == Errc::kNotFound)
-    return fail(Errc::kNotFound, "there is no '" + path + "' in the volume");
-  if (!found && found.error().code == Errc::kNotDirectory)
-    return fail(Errc::kNotDirectory, "a part of '" + path + "' is no directory");
-  if (!found)
-    return fail(found.error().code,
-                "'" + path + "': " + (found.error().detail.empty() ? describe(found.error()) : found.error().detail));
-  if (found->type != core::FileType::kDirectory) return fail(Errc::kNotDirectory, "'" + path + "' is not a directory");
+  if (!found && found.error().code == Errc::kNotFound) return fail(Cause::kPathUnknown, path);
+  if (!found && found.error().code == Errc::kNotDirectory) return fail(Cause::kPathThroughFile, path);
+  if (!found) return fail(found.error());
+  if (found->type != core::FileType::kDirectory) return fail(Cause::kPathNotDirectory, path);
   return found->id;
 }
 
 Result<core::FileId> directory_of_query(Service& service, const Request& request) {
   STOA_TRY(attr, query_path(service, request));
-  if (attr.type != core::FileType::kDirectory)
-    return fail(Errc::kNotDirectory, "'" + path_of_query(request) + "' is not a directory");
+  if (attr.type != core::FileType::kDirectory) return fail(Cause::kPathNotDirectory, path_of_query(request));
   return attr.id;
 }
 
@@ -92,7 +87,7 @@ Result<core::FileId> directory_of_query(Service& service, const Request& request
 Status may_set_policy(Service& service, const Request& request, core::FileId dir, bool counted) {
   STOA_CHECK_OK(require_below(service, request, dir));
   if (counted || request.caller->role != core::Role::kOwner) return {};
-  return fail(Errc::kAccess, "a recycle bin that is not counted takes a token with the role operator or one above it");
+  return fail(Cause::kUncountedBinRole);
 }
 
 Json used_view(const core::Usage& used) {
@@ -130,15 +125,13 @@ struct Target {
 Result<Target> target_of(Service& service, const Request& request, const std::string& to) {
   const auto there = find_for(service, request, to);
   if (!there && there.error().code == Errc::kAccess) return fail(there.error());
-  if (!to.starts_with('/'))
-    return fail(Errc::kInvalid, "'" + to + "' must be a path of the volume, from its root on: '/" + to + "'");
+  if (!to.starts_with('/')) return fail(Cause::kPathNotAbsolute, to);
   if (there && there->type == core::FileType::kDirectory) return Target{there->id, {}};
-  if (there) return fail(Errc::kExists, "'" + to + "' exists already");
-  if (there.error().code == Errc::kNotDirectory)
-    return fail(Errc::kNotDirectory, "a part of '" + to + "' is no directory");
+  if (there) return fail(Cause::kPathTaken, to);
+  if (there.error().code == Errc::kNotDirectory) return fail(Cause::kPathThroughFile, to);
   if (there.error().code != Errc::kNotFound) return fail(there.error());
   const std::size_t slash = to.rfind('/');
-  if (slash == std::string::npos || slash + 1 == to.size()) return fail(Errc::kNotFound, "'" + to + "' does not exist");
+  if (slash == std::string::npos || slash + 1 == to.size()) return fail(Cause::kPathUnknown, to);
   const std::string above = to.substr(0, slash);
   STOA_TRY(parent, directory_at(above, find_for(service, request, above)));
   return Target{parent, to.substr(slash + 1)};
@@ -167,7 +160,7 @@ JsonResult restore_recycled(Service& service, const Request& request) {
   STOA_TRY(body, JsonBody::parse(request.body));
   const auto id = body.text("id");
   const auto to = body.text("to");
-  if (!id) body.refuse("id", "is missing");
+  if (!id) body.missing("id");
   STOA_CHECK_OK(body.finish());
   STOA_TRY(item, core::parse_recycle_item(*id));
   core::RestoreRequest restore{.item = item};
@@ -193,7 +186,7 @@ JsonResult purge_recycled(Service& service, const Request& request) {
   const auto path = body.text("path");
   const auto ids = body.texts("ids");
   const auto older = body.number("older_than_seconds", kMost);
-  if (!path) body.refuse("path", "is missing");
+  if (!path) body.missing("path");
   if (ids && ids->empty()) body.refuse("ids", "is empty");
   STOA_CHECK_OK(body.finish());
   core::PurgeRequest purge{
@@ -252,8 +245,7 @@ JsonResult remove_recycle_policy(Service& service, const Request& request) {
   STOA_TRY(dir, directory_of_query(service, request));
   STOA_CHECK_OK(may_set_policy(service, request, dir, true));
   const Status removed = service.volume.registry().remove_recycle(dir);
-  if (!removed && removed.error().code == Errc::kNotFound)
-    return fail(Errc::kNotFound, "'" + path_of_query(request) + "' has no recycle policy of its own");
+  if (!removed && removed.error().code == Errc::kNotFound) return fail(Cause::kNoRecyclePolicy, path_of_query(request));
   STOA_CHECK_OK(removed);
   return Json();
 }

@@ -37,11 +37,9 @@ std::optional<core::Role> parse_role(std::string_view text) {
 
 Result<core::FileId> directory_at(Service& service, const Request& request, const std::string& path) {
   auto found = service.volume.ns().resolve_path(request.context(), {.path = path});
-  if (!found && found.error().code == Errc::kNotFound)
-    return fail(Errc::kNotFound, "there is no '" + path + "' in the volume");
+  if (!found && found.error().code == Errc::kNotFound) return fail(Cause::kPathUnknown, path);
   if (!found) return fail(std::move(found).error());
-  if (found->attr.type != core::FileType::kDirectory)
-    return fail(Errc::kNotDirectory, "'" + path + "' is not a directory");
+  if (found->attr.type != core::FileType::kDirectory) return fail(Cause::kPathNotDirectory, path);
   return found->attr.id;
 }
 
@@ -65,7 +63,7 @@ JsonResult add_token(Service& service, const Request& request) {
   STOA_TRY(body, JsonBody::parse(request.body));
   core::Token token;
   token.name = body.text("name").value_or("");
-  if (token.name.empty()) body.refuse("name", "is missing");
+  if (token.name.empty()) body.missing("name");
   const auto role = parse_role(body.text("role").value_or(""));
   if (!role) body.refuse("role", "must be admin, operator, auditor or owner");
   const auto directory = body.text("directory");
@@ -74,8 +72,7 @@ JsonResult add_token(Service& service, const Request& request) {
   if (expires && !end) body.refuse("expires", "must be a time such as 2026-12-31T23:59:59Z");
   STOA_CHECK_OK(body.finish());
   token.role = *role;
-  if ((token.role == core::Role::kOwner) != directory.has_value())
-    return fail(Errc::kInvalid, "'directory' belongs to the role owner: an owner needs one, and no other role has one");
+  if ((token.role == core::Role::kOwner) != directory.has_value()) return fail(Cause::kTokenDirectory);
   if (directory) {
     STOA_TRY(id, directory_at(service, request, *directory));
     token.directory = id;

@@ -35,8 +35,7 @@ JsonResult list_directory(Service& service, const Request& request) {
   STOA_CHECK_OK(allow_query(request, {"path", "cookie", "limit"}));
   STOA_TRY(page, read_page(request));
   STOA_TRY(attr, query_path(service, request));
-  if (attr.type != core::FileType::kDirectory)
-    return fail(Errc::kNotDirectory, "'" + path_of_query(request) + "' is not a directory");
+  if (attr.type != core::FileType::kDirectory) return fail(Cause::kPathNotDirectory, path_of_query(request));
   STOA_TRY(reply, read_entries(service, request, attr.id, page));
   Json list = Json::array();
   for (const core::DirectoryEntry& entry : reply.entries) {

@@ -14,7 +14,7 @@ namespace {
 Result<core::User> find(Service& service, const std::string& name) {
   const auto snapshot = service.volume.registry().snapshot();
   const core::User* user = snapshot->find_user(name);
-  if (user == nullptr) return fail(Errc::kNotFound, "there is no user named '" + name + "'");
+  if (user == nullptr) return fail(Cause::kNameUnknown, "user", name);
   return *user;
 }
 
@@ -29,7 +29,7 @@ Result<core::S3Key> read_key(JsonBody& body) {
   const auto access = body.text("access_key");
   const auto secret = body.text("secret_key");
   if (access.has_value() != secret.has_value()) {
-    return fail(Errc::kInvalid, "'access_key' and 'secret_key' belong together; give both, or none for fresh ones");
+    return fail(Cause::kKeyHalf);
   }
   core::S3Key key = core::make_s3_key();
   if (access) key = {.access_key = *access, .secret_key = *secret};
@@ -42,7 +42,7 @@ std::vector<core::S3Key>::iterator find_key(core::User& user, const std::string&
 }
 
 std::unexpected<Error> no_key(const Request& request) {
-  return fail(Errc::kNotFound, "user '" + request.arguments[0] + "' has no access key '" + request.arguments[1] + "'");
+  return fail(Cause::kKeyUnknown, request.arguments[0], request.arguments[1]);
 }
 
 }  // namespace
@@ -58,7 +58,7 @@ JsonResult create_user(Service& service, const Request& request) {
   STOA_TRY(body, JsonBody::parse(request.body));
   core::User user;
   user.name = body.text("name").value_or("");
-  if (user.name.empty()) body.refuse("name", "is missing");
+  if (user.name.empty()) body.missing("name");
   const auto uid = body.id("uid");
   const auto gid = body.id("gid");
   user.groups = body.ids("groups").value_or(user.groups);
@@ -136,7 +136,7 @@ JsonResult change_key(Service& service, const Request& request) {
   STOA_CHECK_OK(allow_query(request, {}));
   STOA_TRY(body, JsonBody::parse(request.body));
   const auto enabled = body.flag("enabled");
-  if (!enabled) body.refuse("enabled", "is missing");
+  if (!enabled) body.missing("enabled");
   STOA_CHECK_OK(body.finish());
   const std::lock_guard lock(service.edit_mutex);
   STOA_TRY(user, find(service, request.arguments[0]));

@@ -6,6 +6,7 @@
 #include "frontends/admin/json_body.h"
 #include "frontends/admin/query.h"
 #include "frontends/admin/routes.h"
+#include "frontends/admin/sentences.h"
 #include "frontends/admin/views.h"
 
 namespace stoa::admin {
@@ -57,7 +58,7 @@ Result<Json> volume_view(Service& service, const Request& request) {
 Reply get_health(Service& service, const Request& request) {
   // Real operations, so that a volume that no longer answers, or keeps, is not called healthy.
   const auto root = service.volume.ns().getattr(request.context(), {.id = core::kRootId});
-  if (!root) return {.status = 503, .content_type = "text/plain", .body = describe(root.error()) + "\n"};
+  if (!root) return {.status = 503, .content_type = "text/plain", .body = sentence(root.error()) + "\n"};
   // Who is not known here learns no paths.
   std::string body;
   bool failing = false;
@@ -111,8 +112,7 @@ JsonResult get_status(Service& service, const Request& request) {
   const std::vector<std::string> damage = service.volume.damage();
   Json problems = Json::array();
   for (const core::Problem& problem : service.volume.health()) {
-    problems.push_back(
-        {{"kind", to_string(problem.kind)}, {"text", problem.text}, {"path", problem.path}, {"fix", problem.fix}});
+    problems.push_back({{"kind", to_string(problem.kind)}, {"text", problem.text}, {"path", problem.path}});
   }
   return Json{{"healthy", problems.empty()},
               {"problems", std::move(problems)},

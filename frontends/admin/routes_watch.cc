@@ -1,22 +1,12 @@
 // Changes as they happen.
 #include "core/api/journal_cursor.h"
-#include "frontends/admin/http_status.h"
+#include "frontends/admin/error_reply.h"
 #include "frontends/admin/query.h"
 #include "frontends/admin/routes.h"
 #include "frontends/admin/views.h"
 
 namespace stoa::admin {
 namespace {
-
-Reply refuse(const Request& request, unsigned status, std::string_view code, const std::string& message) {
-  const Json json{{"error", {{"code", code}, {"message", message}, {"request_id", std::to_string(request.id)}}}};
-  return {.status = status, .body = json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"};
-}
-
-Reply refuse(const Request& request, const Error& error) {
-  return refuse(request, http_status(error.code), to_string(error.code),
-                error.detail.empty() ? describe(error) : error.detail);
-}
 
 // The directory, and the cursor behind which to begin.
 struct Wanted {
@@ -28,15 +18,13 @@ struct Wanted {
 Result<Wanted> wanted(Service& service, const Request& request) {
   STOA_CHECK_OK(allow_query(request, {"path", "cursor"}));
   STOA_TRY(attr, query_path(service, request));
-  if (attr.type != core::FileType::kDirectory)
-    return fail(Errc::kNotDirectory,
-                "'" + path_of_query(request) + "' is not a directory; watch the one that it is in");
-  if (service.watch == nullptr) return fail(Errc::kNotSupported, "nothing can be watched here");
+  if (attr.type != core::FileType::kDirectory) return fail(Cause::kPathNotDirectory, path_of_query(request));
+  if (service.watch == nullptr) return fail(Cause::kNoWatch);
   core::Journal& journal = service.volume.journal();
   STOA_TRY(newest, journal.newest());
   STOA_TRY(oldest, journal.oldest());
   STOA_TRY(cursor, query_cursor(request, "cursor", newest));
-  if (cursor > newest) return fail(Errc::kInvalid, "the journal has not come as far as this cursor");
+  if (cursor > newest) return fail(Cause::kCursorAhead);
   return Wanted{attr.id, cursor, oldest - 1};
 }
 
@@ -44,14 +32,13 @@ Result<Wanted> wanted(Service& service, const Request& request) {
 
 Reply get_watch(Service& service, const Request& request) {
   const auto what = wanted(service, request);
-  if (!what) return refuse(request, what.error());
+  if (!what) return error_reply(what.error(), request.id);
   if (what->cursor < what->oldest) {
-    return refuse(request, 410, "gone",
-                  "the journal no longer has what came behind this cursor; the oldest cursor is " +
-                      core::encode_cursor(core::ShardId{}, what->oldest));
+    const Error gone = fail(Cause::kCursorGone, core::encode_cursor(core::ShardId{}, what->oldest)).error();
+    return error_reply(410, "gone", gone, request.id);
   }
   auto stream = service.watch->watch(what->directory, what->cursor);
-  if (!stream) return refuse(request, stream.error());
+  if (!stream) return error_reply(stream.error(), request.id);
   return {.content_type = "text/event-stream", .stream = *std::move(stream)};
 }
 

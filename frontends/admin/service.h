@@ -52,8 +52,8 @@ struct Service {
   std::function<std::vector<ClientStatus>()> clients{};
   // Takes away what a client has, for good. kNotFound: no such client; errors of the store.
   std::function<Status(std::uint64_t id)> evict_client{};
-  // Whether NFS clients can come with Kerberos just now; else kNotSupported, with the cause and what to do.
-  std::function<Status()> kerberos = [] { return Status(fail(Errc::kNotSupported, "stoad has no keytab")); };
+  // Whether NFS clients can come with Kerberos just now; else kNotSupported, with a cause.
+  std::function<Status()> kerberos = [] { return Status(fail(Cause::kKeytabMissing)); };
   // Told of each action when it is over, by the thread that served it; must be thread-safe, and should not block.
   std::function<void(const Request&, const AdminAction&)> record_action{};
   Throttle throttle{};

@@ -40,11 +40,10 @@ Result<std::shared_ptr<EventStream>> WatchHub::watch(core::FileId directory, std
   watcher->stream->add(event("begin", cursor, {{"cursor", cursor_text(cursor)}}));
   {
     const std::lock_guard lock(mutex_);
-    if (stopped_) return fail(Errc::kShutdown, "the server is stopping");
+    if (stopped_) return fail(Errc::kShutdown);
     std::erase_if(watchers_, [](const auto& other) { return other->stream->closed(); });
     if (watchers_.size() >= kWatchersMax) {
-      return fail(Errc::kBusy,
-                  "there are " + std::to_string(kWatchersMax) + " watchers already, the most there can be");
+      return fail(Cause::kTooManyWatchers, kWatchersMax);
     }
     watchers_.push_back(watcher);
   }

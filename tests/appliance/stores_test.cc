@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "appliance/cli/terminal_error.h"
 #include "appliance/data_folder/volume_mark.h"
 #include "appliance/stores/blob_folders.h"
 #include "appliance/stores/usable_memory.h"
@@ -51,7 +52,7 @@ class StoresTest : public testing::Test {
     if (stores) {
       EXPECT_TRUE(stores->blobs->finish_adoption());
     }
-    return stores ? std::string() : stores.error().detail;
+    return stores ? std::string() : cli::terminal_text(stores.error());
   }
   void make() {
     ASSERT_EQ(open({.new_volume = "test"}), "");

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <optional>
 #include <thread>
 
@@ -8,6 +9,7 @@
 #include "base/crc32c.h"
 #include "base/error.h"
 #include "base/metrics.h"
+#include "base/reason.h"
 #include "base/siphash.h"
 
 namespace stoa {
@@ -114,6 +116,22 @@ TEST(MetricsTest, OfAPartCarryItsLabelsAndItsCallbacksGoWithIt) {
   EXPECT_EQ(whole.counter_sum("stoa_done_total"), 7u);
   first.drop_callbacks();
   EXPECT_EQ(whole.render().find("stoa_held"), std::string::npos);
+}
+
+TEST(ErrorTest, ACauseCarriesItsCodeAndArguments) {
+  const Error error = fail(Cause::kNameTaken, "user", std::string("ann")).error();
+  EXPECT_EQ(error.code, Errc::kExists);
+  EXPECT_EQ(error.cause, Cause::kNameTaken);
+  EXPECT_EQ(error.arguments, (std::vector<std::string>{"user", "ann"}));
+  EXPECT_EQ(describe(error), "exists: name_taken [user, ann]");
+  EXPECT_TRUE(fail(Cause::kTokenUnknown).error().arguments.empty());
+  EXPECT_EQ(fail(Cause::kTooDeep, 2048).error().arguments.at(0), "2048");
+}
+
+TEST(ErrorTest, AReasonForReportsHasNoDetail) {
+  EXPECT_EQ(reason(fail(Errc::kIo, "write of a secret path").error()), "io");
+  EXPECT_EQ(reason(fail(Cause::kMetadataFull).error()), "metadata_full");
+  EXPECT_EQ(reason(fail_errno(EIO, "write of a secret path").error()), "Input/output error");
 }
 
 }  // namespace

@@ -12,12 +12,12 @@ namespace stoa::blob_local {
 namespace {
 
 std::string start_text(const core::Generation& generation) {
-  if (generation.number == 0) return "the time before the first start";
+  if (generation.number == 0) return "0";
   const auto when = static_cast<std::time_t>(generation.seconds);
   std::tm parts{};
   char text[32] = "";
   if (gmtime_r(&when, &parts) != nullptr) std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &parts);
-  return "start " + std::to_string(generation.number) + " (" + text + ")";
+  return std::to_string(generation.number) + " (" + text + ")";
 }
 
 // Symbolic links and dots away, where it is there.
@@ -34,48 +34,24 @@ std::uint64_t random_nonce() {
   return value;
 }
 
-constexpr const char* kTogether =
-    "nothing was changed. Put together what is of one time: restore the metadata and all blob directories from the "
-    "same backup, or name the "
-    "directories that belong to these metadata";
-
 Status compare_directory(const Found& found, const BlobPairing& pairing) {
   const Identity& have = *found.identity;
-  const std::string names = "the blob directory " + found.path;
-  if (!found.fresh && have.volume != pairing.volume) {
-    std::string owner = have.volume.empty()              ? "no volume"
-                        : have.volume == kVolumeInMemory ? "a volume in memory"
-                                                         : "volume " + have.volume;
-    const std::string to_whom = pairing.volume == kVolumeInMemory
-                                    ? "one in memory"
-                                    : "volume " + pairing.volume + ", whose metadata are in " + pairing.metadata;
-    if (!have.home.empty()) owner += " (its data folder was " + have.home + ")";
-    return fail(Errc::kInvalid, names + " belongs to " + owner + ", not to " + to_whom +
-                                    "; nothing was changed. Name the directories of this volume, or an empty one");
-  }
+  if (!found.fresh && have.volume != pairing.volume)
+    return fail(Cause::kBlobOtherVolume, found.path, have.volume, have.home, pairing.volume, pairing.metadata);
   if (pairing.volume == kVolumeInMemory) return {};
   // Not itself copied or moved, and of a folder that is still there: whoever names it from another folder is the copy.
   std::error_code error;
   const bool original = have.place == real_path(found.path) && !have.home.empty() &&
                         !std::filesystem::equivalent(have.home, pairing.home, error) && !error;
   if (original && pairing.is_home && pairing.is_home(have.home)) {
-    return fail(
-        Errc::kInvalid,
-        names + " is that of the data folder " + have.home + ", which holds this volume, too: " + pairing.home +
-            " is a copy of it. Give the copy blob directories of its own (copy them while no stoad runs, and name the "
-            "copies), or, if this one is to go on in its place, rename " +
-            have.home + " first; nothing was changed");
+    return fail(Cause::kBlobFolderCopied, found.path, have.home, pairing.home);
   }
   if (have.generation == pairing.generation || (have.next && *have.next == pairing.generation)) return {};
-  const std::string both = names + " is of " + start_text(have.generation) + ", and the metadata in " +
-                           pairing.metadata + " are of " + start_text(pairing.generation) + " of volume " +
-                           pairing.volume + ": ";
-  const char* const verdict = have.generation.number < pairing.generation.number
-                                  ? "the blob directory is older than the metadata, or of another copy; "
-                              : have.generation.number > pairing.generation.number
-                                  ? "the metadata are older than the blob directory, or of another copy; "
-                                  : "they are of two copies that were both started; ";
-  return fail(Errc::kInvalid, both + verdict + kTogether);
+  const Cause cause = have.generation.number < pairing.generation.number   ? Cause::kBlobOlder
+                      : have.generation.number > pairing.generation.number ? Cause::kBlobNewer
+                                                                           : Cause::kBlobDiverged;
+  return fail(cause, found.path, start_text(have.generation), pairing.metadata, start_text(pairing.generation),
+              pairing.volume);
 }
 
 }  // namespace
@@ -88,7 +64,7 @@ Status match_identities(std::vector<Found>& found, bool create) {
   for (const Found& directory : found) {
     if (!directory.identity) continue;
     if (!store.empty() && directory.identity->store != store) {
-      return fail(Errc::kInvalid, directory.path + " and " + store_path + " belong to different volumes");
+      return fail(Cause::kBlobMixed, directory.path, store_path);
     }
     store = directory.identity->store;
     store_path = directory.path;
@@ -99,7 +75,7 @@ Status match_identities(std::vector<Found>& found, bool create) {
   for (const Found& directory : found) {
     if (!directory.identity) continue;
     std::string& path = owner[directory.identity->index];
-    if (!path.empty()) return fail(Errc::kInvalid, directory.path + " is a copy of " + path);
+    if (!path.empty()) return fail(Cause::kBlobCopy, directory.path, path);
     path = directory.path;
   }
   std::uint32_t fresh = 0;
@@ -111,20 +87,12 @@ Status match_identities(std::vector<Found>& found, bool create) {
   }
   for (std::uint32_t index = 0; index < count; ++index) {
     if (!owner[index].empty()) continue;
-    std::string detail =
-        "data directory number " + std::to_string(index) + " of those that " + store_path + " belongs to is missing";
-    if (fresh != 0)
-      detail += "; " + fresh_path + " holds no data: is its disk mounted?";
-    else
-      detail += "; name it again (blob_directories)";
-    return fail(Errc::kInvalid, detail);
+    if (fresh != 0) return fail(Cause::kBlobUnmounted, index, store_path, fresh_path);
+    return fail(Cause::kBlobMissing, index, store_path);
   }
   if (fresh == 0) return {};
   if (count == 0 && !create) {
-    return fail(
-        Errc::kInvalid,
-        fresh_path +
-            " holds no data directory of the volume; is its disk mounted? Mount it, or restore it from a backup");
+    return fail(Cause::kBlobEmpty, fresh_path);
   }
   if (store.empty()) fresh_identity.store = new_store_name();
   fresh_identity.home.clear();

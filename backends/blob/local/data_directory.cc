@@ -15,6 +15,7 @@
 
 #include "backends/blob/local/identity.h"
 #include "base/log.h"
+#include "base/reason.h"
 
 namespace stoa::blob_local {
 namespace {
@@ -87,8 +88,7 @@ Status DataDirectory::lock() {
   lock_fd_ = ::open((path_ + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (lock_fd_ < 0) return fail_errno(errno, "open " + path_ + "/lock");
   if (::flock(lock_fd_, LOCK_EX | LOCK_NB) != 0) {
-    return fail(Errc::kBusy, "the blob directory " + path_ +
-                                 " is in use by another process; stop that first, or name a directory of its own");
+    return fail(Cause::kBlobInUse, path_);
   }
   punches_ = ::fallocate(lock_fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 4096) == 0;
   return {};
@@ -106,7 +106,7 @@ Status DataDirectory::open() {
     // Made with the first own file. Were it made again, numbers would be given out twice.
     bool used = false;
     STOA_CHECK_OK(for_each_own([&](std::uint64_t) { used = true; }));
-    if (used) return fail(Errc::kCorrupt, path_ + "/next_own is missing; restore it from a backup of the directory");
+    if (used) return fail(Cause::kBlobNumberMissing, path_ + "/next_own");
   }
   STOA_CHECK_OK(find_containers());
   slots.close_present();
@@ -183,7 +183,7 @@ void DataDirectory::note_write_error(const Error& error) {
   if (!sick || bad_.exchange(true)) return;
   {
     const std::lock_guard lock(health_mutex_);
-    problem_ = describe(error);
+    problem_ = reason(error);
   }
   log_error("blob", "a data directory fails; it gets no new data until restart",
             {{"directory", path_}, {"error", describe(error)}});
@@ -202,13 +202,13 @@ std::string DataDirectory::find_problem() const {
     if (!problem_.empty()) return problem_;
   }
   const auto identity = read_small_file(path_ + "/identity");
-  if (!identity) return describe(identity.error());
+  if (!identity) return "its file identity cannot be read: " + reason(identity.error());
   if (!*identity) return "it is empty: is its disk mounted?";
   for (const char* const folder : {"/slots", "/own"}) {
     const std::unique_ptr<DIR, int (*)(DIR*)> opened(::opendir((path_ + folder).c_str()), ::closedir);
     errno = 0;
     if (opened == nullptr || (::readdir(opened.get()) == nullptr && errno != 0)) {
-      return describe(fail_errno(errno != 0 ? errno : ENOENT, path_ + folder + " cannot be read").error());
+      return path_ + folder + " cannot be read: " + reason(fail_errno(errno != 0 ? errno : ENOENT, {}).error());
     }
   }
   const std::lock_guard lock(health_mutex_);

@@ -94,17 +94,12 @@ Result<std::optional<Identity>> read_identity(const std::string& directory) {
   int format = 0;
   Identity identity;
   head >> magic >> format >> identity.store >> identity.index >> identity.count;
-  const auto unreadable = [&] {
-    return fail(Errc::kCorrupt, "unreadable " + path + "; put this file back from a backup of the directory");
-  };
+  const auto unreadable = [&] { return fail(Cause::kBlobIdentityDamaged, path); };
   if (magic == kEarlyMagic) {
-    return fail(Errc::kNotSupported, directory +
-                                         " holds the content of a development version of Stoa before 0.1.0, which this "
-                                         "version cannot read; name an empty directory, or start the version that "
-                                         "wrote it");
+    return fail(Cause::kBlobEarly, directory);
   }
   if (!head || magic != kMagic) return unreadable();
-  if (format > kFormat) return fail(Errc::kNotSupported, directory + " was written by a newer version");
+  if (format > kFormat) return fail(Cause::kBlobFormatNewer, directory);
   bool has_generation = false;
   while (std::getline(in, line)) {
     const std::size_t space = std::min(line.find(' '), line.size());

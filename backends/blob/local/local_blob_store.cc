@@ -229,7 +229,7 @@ std::vector<DataDirectory*> Store::placement_order() {
 
 Result<BlobId> Store::reserve(std::uint64_t bytes) {
   const unsigned size_class = size_class_for(bytes);
-  Result<BlobId> result = fail(Errc::kIo, "no data directory is healthy");
+  Result<BlobId> result = fail(Cause::kBlobNoneHealthy);
   const auto try_in = [&](DataDirectory& directory) {
     result = size_class < kSizeClasses ? reserve_slot(directory, size_class) : reserve_own(directory);
     if (result) {
@@ -268,8 +268,7 @@ Result<BlobId> Store::reserve_slot(DataDirectory& directory, unsigned size_class
   if (!taken->ready) {
     // Another blob's bytes may be there (released, or reserved before a crash), or a hole without space behind it.
     const Status zeroed = [&]() -> Status {
-      if (!directory.has_room(slot_bytes(size_class)))
-        return fail(Errc::kNoSpace, directory.path() + " is nearly full");
+      if (!directory.has_room(slot_bytes(size_class))) return fail(Cause::kBlobFull, directory.path());
       STOA_TRY(file, open_file(name));
       return file->zero(name.base(), slot_bytes(size_class));
     }();
@@ -292,7 +291,7 @@ Status Store::grow_container(DataDirectory& directory, unsigned size_class) {
   const std::uint32_t slots = std::min(growth.slots + growth_slots(size_class), slots_per_container(size_class));
   const std::uint64_t from = growth.slots * slot_bytes(size_class);
   const std::uint64_t bytes = slots * slot_bytes(size_class) - from;
-  if (!directory.has_room(bytes)) return fail(Errc::kNoSpace, directory.path() + " is nearly full");
+  if (!directory.has_room(bytes)) return fail(Cause::kBlobFull, directory.path());
   const BlobName name{BlobKind::kSlot, directory.index(), size_class, growth.container, 0};
   std::shared_ptr<HostFile> file;
   if (growth.slots == 0) {
@@ -316,7 +315,7 @@ Status Store::grow_container(DataDirectory& directory, unsigned size_class) {
 }
 
 Result<BlobId> Store::reserve_own(DataDirectory& directory) {
-  if (!directory.has_room(kSlotBytesMax)) return fail(Errc::kNoSpace, directory.path() + " is nearly full");
+  if (!directory.has_room(kSlotBytesMax)) return fail(Cause::kBlobFull, directory.path());
   STOA_TRY(number, directory.next_own_number());
   const BlobName name{BlobKind::kOwn, directory.index(), 0, number, 0};
   auto made = HostFile::open(environment(directory), directory.own_path(number), HostFile::Open::kCreate);
@@ -396,7 +395,7 @@ Status Store::put(BlobId blob, std::uint64_t offset, core::ConstBuffers data, co
   for (const auto& piece : data) total += piece.size();
   STOA_TRY(place, locate(blob, offset, total));
   if (place.name.kind == BlobKind::kOwn && place.at + total > place.file->size()) {
-    if (!place.directory->has_room(total)) return fail(Errc::kNoSpace, place.directory->path() + " is nearly full");
+    if (!place.directory->has_room(total)) return fail(Cause::kBlobFull, place.directory->path());
     if (total >= kAllocateAheadBytesMin) place.file->allocate_ahead(place.at, total);
   }
   WrittenCache::Change change(written_, blob, offset, total);
@@ -454,7 +453,7 @@ Status Store::punch(BlobId blob, std::uint64_t offset, std::uint64_t length) {
 Status Store::allocate(BlobId blob, std::uint64_t offset, std::uint64_t length) {
   STOA_TRY(place, locate(blob, offset, length));
   if (length == 0) return {};
-  if (!place.directory->has_room(length)) return fail(Errc::kNoSpace, place.directory->path() + " is nearly full");
+  if (!place.directory->has_room(length)) return fail(Cause::kBlobFull, place.directory->path());
   const Status allocated = place.file->allocate(place.at, length, place.name.kind == BlobKind::kOwn);
   if (!allocated) place.directory->note_write_error(allocated.error());
   return allocated;

@@ -23,23 +23,20 @@ Status require_empty_directory(const std::string& path) {
     const std::string name = entry->path().filename().string();
     if (counts_as_nothing(name)) continue;
     const bool content = name == "own" || name == "slots" || name == "next_own";
-    return fail(Errc::kInvalid,
-                "the blob directory " + path +
-                    (content ? " holds content, but its file identity is missing; restore it from a backup"
-                             : " is not empty (" + name + "), so it is not taken as a new one; name an empty one"));
+    return content ? fail(Cause::kBlobIdentityMissing, path) : fail(Cause::kBlobNotEmpty, path, name);
   }
   if (error) return fail_errno(error.value(), "list " + path);
   return {};
 }
 
 Result<std::vector<Found>> read_identities(const LocalBlobStoreOptions& options) {
-  if (options.directories.empty()) return fail(Errc::kInvalid, "no data directory is given");
-  if (options.directories.size() > kDirectoriesMax) return fail(Errc::kInvalid, "too many data directories");
+  if (options.directories.empty()) return fail(Cause::kBlobNone);
+  if (options.directories.size() > kDirectoriesMax) return fail(Cause::kBlobTooMany, kDirectoriesMax);
   std::vector<Found> found;
   for (const std::string& path : options.directories) {
     struct stat info{};
     if (::stat(path.c_str(), &info) != 0) return fail_errno(errno, "data directory " + path);
-    if (!S_ISDIR(info.st_mode)) return fail(Errc::kNotDirectory, "data directory " + path);
+    if (!S_ISDIR(info.st_mode)) return fail(Cause::kBlobNotDirectory, path);
     STOA_TRY(identity, read_identity(path));
     if (!identity) STOA_CHECK_OK(require_empty_directory(path));
     found.push_back({path, std::move(identity)});
@@ -70,7 +67,7 @@ Result<std::vector<std::unique_ptr<DataDirectory>>> open_directories(const Local
   STOA_TRY(found, look_at_directories(options));
   for (std::size_t i = 0; i < found.size(); ++i) {
     if (found[i].path != before[i].path || found[i].identity->index != before[i].identity->index) {
-      return fail(Errc::kBusy, found[i].path + " was changed by another process");
+      return fail(Cause::kBlobChanged, found[i].path);
     }
   }
   if (options.pairing) {
@@ -89,9 +86,7 @@ Status require_new_directories(const std::vector<std::string>& directories) {
   for (const Found& directory : found) {
     if (!directory.identity) continue;
     const Identity& identity = *directory.identity;
-    std::string whose = identity.volume.empty() ? "no volume that is known" : "volume " + identity.volume;
-    if (!identity.home.empty()) whose += " (its data folder was " + identity.home + ")";
-    return fail(Errc::kInvalid, "the blob directory " + directory.path + " holds the content of " + whose);
+    return fail(Cause::kBlobHoldsVolume, directory.path, identity.volume, identity.home);
   }
   return {};
 }

@@ -351,9 +351,7 @@ class RocksKv final : public core::KvStore {
       status = touch();
       return state_after(status);
     });
-    if (!touched)
-      return fail(state == LogGate::State::kNoRoom ? Errc::kNoSpace : Errc::kIo,
-                  "the log of the metadata failed before");
+    if (!touched) return fail(state == LogGate::State::kNoRoom ? Cause::kMetadataFull : Cause::kMetadataFailed);
     if (status.ok()) return {};
     const auto error = failed(status, what);
     log_warning("rocksdb", "a change could not be written", {{"error", describe(error.error())}});
@@ -368,8 +366,7 @@ class RocksKv final : public core::KvStore {
     if (log_.state() != LogGate::State::kNoRoom) return {};
     if (reserve_ != nullptr) {
       const DiskReserve::State disk = reserve_->state();
-      if (disk.free + disk.held < reserve_->plan().recovery())
-        return fail(Errc::kNoSpace, "the disk of the metadata is full");
+      if (disk.free + disk.held < reserve_->plan().recovery()) return fail(Cause::kMetadataFull);
     }
     rocksdb::Status status = db_->Resume();
     // RocksDB is at it by itself. It does not say when it is done, and that is soon where there is room.
@@ -377,10 +374,11 @@ class RocksKv final : public core::KvStore {
       std::this_thread::sleep_for(kPatienceStep);
       status = db_->Resume();
     }
-    if (status.IsBusy()) return fail(Errc::kNoSpace, "the database recovers from a full disk");
+    if (status.IsBusy()) return fail(Cause::kMetadataRecovers);
     if (status.severity() >= rocksdb::Status::kFatalError) {
       log_.failed(LogGate::State::kBroken);
-      return fail(Errc::kIo, "the database cannot go on after its disk was full; restart stoad: " + status.ToString());
+      log_error("rocksdb", "the database cannot go on after its disk was full", {{"error", status.ToString()}});
+      return fail(Cause::kMetadataFailed);
     }
     rocksdb::FlushOptions options;
     options.allow_write_stall = true;
@@ -411,7 +409,7 @@ class RocksKv final : public core::KvStore {
 Result<std::unique_ptr<core::KvStore>> open_rocks(const RocksOptions& options) {
   std::error_code error;
   const bool present = std::filesystem::exists(options.path + "/CURRENT", error);
-  if (!present && !options.create) return fail(Errc::kNotFound, "no metadata database in " + options.path);
+  if (!present && !options.create) return fail(Cause::kMetadataMissing, options.path);
 
   auto cache = rocksdb::NewLRUCache(options.block_cache_bytes);
   if (options.create) std::filesystem::create_directories(options.path, error);

@@ -31,8 +31,7 @@ Outcome<void> remove_directory(const Call& call) {
 
 Outcome<Response> delete_bucket(Call& call) {
   if (!call.owns_bucket()) return refuse(Code::kAccessDenied);
-  if (call.bucket->nfs)
-    return denied("This bucket is an NFS export, too; an administrator can remove it with \"stoa export remove\".");
+  if (call.bucket->nfs) return denied("This bucket is an NFS export, too; only an administrator can remove it.");
   auto listed = call.ns().list_keys(call.own_ctx(), {.root = call.root(), .limit = 1});
   if (listed && !listed->keys.empty()) return refuse(Code::kBucketNotEmpty);
   if (!listed && listed.error().code != Errc::kStale && listed.error().code != Errc::kNotFound)

@@ -45,7 +45,7 @@ TEST_F(AdminTest, AClientIsEvictedByItsId) {
   for (const char* const wrong : {"9", "8x", "-8", "x", "99999999999999999999999", "%2e"}) {
     const Answer answer = call(Method::kDelete, std::string("/v1/clients/") + wrong);
     EXPECT_EQ(answer.status, 404u) << wrong;
-    EXPECT_THAT(answer.message(), testing::HasSubstr("stoa client list"));
+    EXPECT_THAT(answer.message(), testing::HasSubstr("there is no client"));
   }
   evict_fails_ = true;
   EXPECT_EQ(call(Method::kDelete, "/v1/clients/8").status, 500u);

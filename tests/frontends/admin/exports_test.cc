@@ -87,17 +87,18 @@ TEST_F(AdminTest, AnExportAsksForKerberosOnlyWhereThereIsSome) {
   const Answer refused =
       call(Method::kPatch, "/v1/exports/team", R"({"security": ["sys", "krb5p"], "read_only": true})");
   EXPECT_EQ(refused.status, 400u);
-  EXPECT_THAT(refused.message(), HasSubstr("cannot ask for krb5p: stoad has no keytab"));
+  EXPECT_THAT(refused.message(), HasSubstr("cannot ask for krb5p: this server has no keytab"));
   EXPECT_EQ(get("/v1/exports/team").json["read_only"], false);
   service_->kerberos = [] { return Status{}; };
   ASSERT_EQ(call(Method::kPatch, "/v1/exports/team", R"({"security": ["krb5p"]})").status, 200u);
   EXPECT_TRUE(get("/v1/status").json["warnings"].empty());
 
   // The keytab goes away: what is there is told, and other changes go on.
-  service_->kerberos = [] { return Status(fail(Errc::kNotSupported, "the keytab is gone; put it back")); };
+  service_->kerberos = [] { return Status(fail(Cause::kKeytabUnreadable, "/keytab")); };
   EXPECT_EQ(call(Method::kPatch, "/v1/exports/team", R"({"read_only": true})").status, 200u);
-  EXPECT_THAT(get("/v1/status").json["warnings"][0].get<std::string>(),
-              HasSubstr("through NFS to the export team: it takes Kerberos only, and the keytab is gone"));
+  EXPECT_THAT(
+      get("/v1/status").json["warnings"][0].get<std::string>(),
+      HasSubstr("through NFS to the export team: it takes Kerberos only, and the keytab /keytab of this server"));
   const Json causes = get("/v1/explain?path=/team").json["causes"];
   EXPECT_EQ(
       std::ranges::count(causes, "no_kerberos", [](const Json& cause) { return cause["code"].get<std::string>(); }), 1)

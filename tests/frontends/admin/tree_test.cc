@@ -92,7 +92,7 @@ TEST_F(AdminTest, AnAclIsShownAndSetAsText) {
     EXPECT_EQ(answer.status, 400u) << answer.text;
     return answer.message();
   };
-  EXPECT_EQ(refused("/dir/a", Json::object()), "give 'acl', 'chmod' or both");
+  EXPECT_EQ(refused("/dir/a", Json::object()), "give one of 'acl' and 'chmod', or both");
   EXPECT_THAT(refused("/dir/a", {{"acl", "\nA::bob:r"}}), testing::HasSubstr("line 2: 'bob'"));
   EXPECT_THAT(refused("/dir/a", {{"chmod", "sometimes"}}), testing::HasSubstr("chmod"));
   EXPECT_EQ(call_json(Method::kPut, "/v1/acl?path=/dir/a", {{"chmod", "keep"}}).code(), "not_directory");

@@ -4,6 +4,7 @@ export class ApiError extends Error {
   constructor(
     readonly status: number, // 0: the server could not be reached
     readonly code: string,
+    readonly cause: string, // more exact than the code; '' of a server that does not say it
     message: string,
   ) {
     super(message);
@@ -18,7 +19,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Call = <T>(method: Method, url: string, body?: unknown, signal?: AbortSignal) => Promise<T>;
 
 interface ErrorBody {
-  error?: { code?: string; message?: string };
+  error?: { code?: string; cause?: string; message?: string };
 }
 
 // `unauthorised` is told of every 401: the token is no longer good.
@@ -31,20 +32,20 @@ export function makeCall(token: string, unauthorised: (message: string) => void)
       response = await fetch(url, { method, headers, body: body === undefined ? null : JSON.stringify(body), signal: signal ?? null, cache: 'no-store' });
     } catch (error) {
       if (signal?.aborted) throw error;
-      throw new ApiError(0, 'unreachable', '');
+      throw new ApiError(0, 'unreachable', '', '');
     }
     const text = await response.text();
     let answer: unknown = null;
     try {
       answer = text === '' ? null : JSON.parse(text);
     } catch {
-      throw new ApiError(response.status, 'no_json', text.slice(0, 200));
+      throw new ApiError(response.status, 'no_json', '', text.slice(0, 200));
     }
     if (response.ok) return answer as T;
     const { error } = (answer ?? {}) as ErrorBody;
     const message = error?.message ?? response.statusText;
     if (response.status === 401) unauthorised(message);
-    throw new ApiError(response.status, error?.code ?? '', message);
+    throw new ApiError(response.status, error?.code ?? '', error?.cause ?? '', message);
   };
 }
 

@@ -110,7 +110,7 @@ export function useAction(): Action {
       await work();
       return true;
     } catch (problem) {
-      setError(problem instanceof ApiError ? problem : new ApiError(0, 'console', String(problem)));
+      setError(problem instanceof ApiError ? problem : new ApiError(0, 'console', '', String(problem)));
       return false;
     } finally {
       running.current = false;

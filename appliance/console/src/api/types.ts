@@ -44,7 +44,6 @@ export interface HealthProblem {
   kind: string;
   text: string;
   path: string;
-  fix: string;
 }
 export interface Status {
   healthy: boolean;

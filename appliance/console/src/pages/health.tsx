@@ -36,7 +36,7 @@ export function Health() {
                   {problem.text}
                   {problem.path !== '' && ` (${problem.path})`}
                   <br />
-                  {problem.fix}
+                  {t.problemRemedies[problem.kind]}
                 </Notice>
               ))}
             </Panel>

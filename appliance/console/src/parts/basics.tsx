@@ -125,7 +125,7 @@ export function Problem({ error }: { error: ApiError | undefined }) {
   const { t } = useWords();
   if (error === undefined) return null;
   if (error.notOffered) return <Notice>{t.errors.notOffered}</Notice>;
-  const cures: Record<number, string> = {
+  const byStatus: Record<number, string> = {
     0: t.errors.unreachable,
     401: t.errors.token,
     403: t.errors.forbidden,
@@ -135,7 +135,7 @@ export function Problem({ error }: { error: ApiError | undefined }) {
     503: t.errors.busy,
     507: t.errors.full,
   };
-  const remedy = cures[error.status] ?? (error.status >= 500 ? t.errors.server : t.errors.input);
+  const remedy = t.remedies[error.cause] ?? byStatus[error.status] ?? (error.status >= 500 ? t.errors.server : t.errors.input);
   return (
     <Notice tone="bad" alert>
       {error.message !== '' && <strong className="said" lang="en">{error.message}</strong>} <span>{remedy}</span>

@@ -99,7 +99,7 @@ class StoreTest : public testing::Test {
     auto opened = LocalBlobStore::open(options_, *metrics_);
     EXPECT_FALSE(opened);
     if (opened) return Errc{};
-    last_detail_ = opened.error().detail;
+    last_error_ = opened.error();
     return opened.error().code;
   }
 
@@ -134,7 +134,7 @@ class StoreTest : public testing::Test {
   LocalBlobStoreOptions options_;
   std::unique_ptr<MetricRegistry> metrics_;
   std::unique_ptr<LocalBlobStore> store_;
-  std::string last_detail_;
+  Error last_error_{};
 };
 
 inline constexpr std::uint64_t kBig = std::uint64_t{1} << 40;
