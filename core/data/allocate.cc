@@ -78,7 +78,7 @@ class RangeSpace {
       const std::shared_lock lock(node_->lock);
       around = neighbours(*node_, piece.file_offset);
     }
-    for (const Room& room : rooms_for(piece.file_offset, piece.length, around.floor, around.limit)) {
+    for (const Room& room : rooms_for(piece.file_offset, piece.length, around.floor, around.ceiling)) {
       STOA_TRY(blob, reserve_blob(volume_, room.length));
       blobs_.push_back(blob);
       added_.insert({room.file_offset, room.length, blob, 0});
