@@ -11,6 +11,7 @@ namespace {
 Status recall_cached_writes(VolumeContext& volume, const OpContext& ctx, FileId dir) {
   Status may;
   for (const FileId file : volume.state.files_with_cached_writes()) {
+    if (ctx.expired()) return fail(Errc::kTimeout);
     const auto node = volume.nodes.get(file);
     if (!node && node.error().code == Errc::kStale) continue;
     STOA_CHECK_OK(node);

@@ -1,5 +1,6 @@
 // Sealed directories: nothing below one changes, whatever asks.
 #include "core/api/registry.h"
+#include "core/kv/keys.h"
 #include "tests/core/volume_fixture.h"
 
 namespace stoa::core::test {
@@ -170,6 +171,28 @@ TYPED_TEST(SealTest, SettingsStayAllowedAndStrangersAreRefused) {
   ASSERT_TRUE(this->seal(this->dir_));
   EXPECT_TRUE(this->ns().set_quota(this->root_, {.dir = this->sub_, .limits = {.bytes = 1 << 20}}));
   EXPECT_TRUE(this->ns().count_owners(this->root_, {this->dir_, true}));
+}
+
+TYPED_TEST(SealTest, TheVerifierComparesSealsWithTheirList) {
+  ASSERT_TRUE(this->seal(this->dir_));
+  const auto problems = [&] { return this->volume_->check({})->problems.size(); };
+  const auto apply = [&](const WriteBatch& batch) {
+    const WriteBatch* const batches[] = {&batch};
+    ASSERT_TRUE(this->kv_->apply(batches));
+  };
+  EXPECT_EQ(problems(), 0u);
+  WriteBatch lost, wrong, right;
+  lost.remove(Family::kConfig, keys::sealed_key(this->dir_));
+  apply(lost);
+  EXPECT_EQ(problems(), 1u);
+  wrong.put(Family::kConfig, keys::sealed_key(this->sub_), {});
+  wrong.put(Family::kConfig, keys::sealed_key(FileId{12345}), {});
+  apply(wrong);
+  EXPECT_EQ(problems(), 3u);
+  right.put(Family::kConfig, keys::sealed_key(this->dir_), {});
+  right.remove(Family::kConfig, keys::sealed_key(this->sub_));
+  right.remove(Family::kConfig, keys::sealed_key(FileId{12345}));
+  apply(right);
 }
 
 TYPED_TEST(SealTest, RecycleBinsBelowStandStill) {
