@@ -55,10 +55,10 @@ Status check_file(VolumeContext& volume, const OpContext& ctx, const NodeRef& no
 
 // What is refused anyway takes no space on the disks meanwhile. Whether there is room is decided with the change
 // itself.
-Status may_allocate(VolumeContext& volume, const NodeRef& node, const RangeRequest& req) {
+Status may_allocate(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, const RangeRequest& req) {
   if (req.length > volume.blobs.space().total) return fail(Errc::kNoSpace);
-  const std::shared_lock tree_lock(volume.tree_lock);
-  const std::shared_lock lock(node->lock);
+  STOA_TRY(tree_lock, share_by(volume.tree_lock, ctx.deadline));
+  STOA_TRY(lock, share_by(node->lock, ctx.deadline));
   const std::uint64_t end = req.offset + req.length;
   if (end <= node->record.size) return {};
   return volume.ledger.check(node->charge_target(), {.bytes = static_cast<std::int64_t>(end - node->record.size)});
@@ -76,13 +76,13 @@ Result<RangeReply> allocate(VolumeContext& volume, const OpContext& ctx, const R
   STOA_CHECK_OK(volume.state.before_mutate(ctx, std::span(&req.id, 1)));
   STOA_CHECK_OK(prepare_locked(volume, ctx, node, req.offset, req.length));
   STOA_CHECK_OK(flush_file(volume, ctx, node));
-  STOA_CHECK_OK(may_allocate(volume, node, req));
+  STOA_CHECK_OK(may_allocate(volume, ctx, node, req));
   // Space first, in blobs of its own where there are none, then the record that names them.
   Layout added;
   std::vector<Piece> pieces;
   BlobPins::Hold hold;
   {
-    const std::shared_lock lock(node->lock);
+    STOA_TRY(lock, share_by(node->lock, ctx.deadline));
     STOA_CHECK_OK(require_regular(*node));
     pieces = map_file(*node, req.offset, req.length);
     hold = BlobPins::hold(volume.data->pins, pieces);
@@ -92,7 +92,7 @@ Result<RangeReply> allocate(VolumeContext& volume, const OpContext& ctx, const R
     if (!piece.hole()) return volume.blobs.allocate(piece.blob, piece.blob_offset, piece.length);
     Neighbours around;
     {
-      const std::shared_lock lock(node->lock);
+      STOA_TRY(lock, share_by(node->lock, ctx.deadline));
       around = neighbours(*node, piece.file_offset);
     }
     for (const Room& room : rooms_for(piece.file_offset, piece.length, around.floor, around.ceiling)) {
@@ -147,7 +147,7 @@ Result<RangeReply> punch(VolumeContext& volume, const OpContext& ctx, const Rang
   std::uint64_t end = 0, size = 0;
   bool is_inline = false;
   {
-    const std::shared_lock lock(node->lock);
+    STOA_TRY(lock, share_by(node->lock, ctx.deadline));
     size = node->record.size;
     end = std::min(node->record.size, req.offset + req.length);
     is_inline = node->record.has(kContentInline);
@@ -155,7 +155,7 @@ Result<RangeReply> punch(VolumeContext& volume, const OpContext& ctx, const Rang
   std::vector<Piece> zeroed;
   BlobPins::Hold hold;
   if (!is_inline && req.offset < end) {
-    const std::shared_lock lock(node->lock);
+    STOA_TRY(lock, share_by(node->lock, ctx.deadline));
     STOA_CHECK_OK(require_regular(*node));
     const auto pieces = node->record.layout.map(req.offset, end - req.offset);
     // A hole in the middle of shared bytes makes two extents of one.
@@ -170,8 +170,8 @@ Result<RangeReply> punch(VolumeContext& volume, const OpContext& ctx, const Rang
   }
   for (const Piece& piece : zeroed) {
     const std::uint64_t content_end = piece.blob_offset + (size - piece.file_offset);
-    STOA_CHECK_OK(
-        punch_blob(volume, req.id, piece.file_offset, piece.blob, piece.blob_offset, piece.length, content_end));
+    STOA_CHECK_OK(punch_blob(volume, req.id, piece.file_offset, piece.blob, piece.blob_offset, piece.length,
+                             content_end, ctx.deadline));
   }
   return change_range(volume, ctx, node, req, [&](MetaTxn& txn, Inode& next) -> Status {
     if (req.offset >= end) return {};
@@ -204,7 +204,7 @@ Result<SeekReply> seek(const VolumeView& volume, const OpContext& ctx, const See
   bool is_inline = false;
   BlobPins::Hold hold;
   {
-    const std::shared_lock lock(node->lock);
+    STOA_TRY(lock, share_by(node->lock, ctx.deadline));
     STOA_CHECK_OK(require_regular(*node));
     STOA_CHECK_OK(require_read(ctx, node->record));
     STOA_CHECK_OK(volume.state.before_look(ctx, req.id));

@@ -94,7 +94,7 @@ Result<std::optional<OwnerCountProgress>> progress_of(const VolumeView& volume, 
 
 Result<UsageReply> usage(const VolumeView& volume, const OpContext& ctx, const UsageRequest& req) {
   STOA_TRY(node, volume.nodes.get(req.dir));
-  const std::shared_lock lock(node->lock);
+  STOA_TRY(lock, share_by(node->lock, ctx.deadline));
   STOA_CHECK_OK(require_directory(*node));
   STOA_CHECK_OK(require(ctx, node->record, kRightListDirectory));
   STOA_TRY(counting, progress_of(volume, node->account));
@@ -191,7 +191,7 @@ Result<ListOwnerQuotasReply> list_owner_quotas(const VolumeView& volume, const O
                                                const ListOwnerQuotasRequest& req) {
   if (!ctx.cred.is_superuser()) return fail(Errc::kNotOwner);
   STOA_TRY(node, volume.nodes.get(req.dir));
-  const std::shared_lock lock(node->lock);
+  STOA_TRY(lock, share_by(node->lock, ctx.deadline));
   STOA_CHECK_OK(require_directory(*node));
   if (volume.ledger.read(node->account).owners == OwnersCounted::kNo)
     return fail(Errc::kNotSupported, std::string(kNotCounted));
@@ -219,8 +219,9 @@ Status report_soft_limits(VolumeContext& volume) {
                            : notice.of == QuotaOf::kGroup ? "group " + std::to_string(notice.id)
                                                           : "directory";
     const bool passed = notice.since != SoftExcess{};
+    const std::string_view unknown = !path && path.error().code == Errc::kStale ? "(removed)" : "(cannot be read)";
     log_warning("quota", passed ? "a soft limit is passed" : "the soft limits are kept again",
-                {{"path", path ? path->path : "(removed)"},
+                {{"path", path ? std::string_view(path->path) : unknown},
                  {"of", of},
                  {"bytes", bytes_of(notice.used)},
                  {"files", files_of(notice.used)},
@@ -249,11 +250,13 @@ Result<ListQuotasReply> list_quotas(const VolumeView& volume, const OpContext& c
     }
     const FileId dir = keys::id_of(it->key().substr(prefix.size()));
     const auto node = volume.nodes.get(dir);
-    if (!node) continue;  // removed since the walk began
+    if (!node && node.error().code == Errc::kStale) continue;  // removed since the walk began
+    STOA_CHECK_OK(node);
     const AccountRef account = (*node)->chains_now().account;
     const UsageRecord record = volume.ledger.read(account);
     const auto path = path_of(volume, ctx, {.id = dir});
-    if (!path) continue;
+    if (!path && path.error().code == Errc::kStale) continue;
+    STOA_CHECK_OK(path);
     STOA_TRY(counting, progress_of(volume, account));
     reply.quotas.push_back({dir, path->path, record.limits, record.usage, record.since, record.child_limits,
                             record.owners != OwnersCounted::kNo, counting, record.by_class,
@@ -269,7 +272,7 @@ Result<StatfsReply> statfs(const VolumeView& volume, const OpContext& ctx, const
   StatfsReply reply{};
   AccountRef account;
   {
-    const std::shared_lock lock(node->lock);
+    STOA_TRY(lock, share_by(node->lock, ctx.deadline));
     STOA_CHECK_OK(require_live(*node));
     reply.attr = node->record.attributes();
     account = node->account;
