@@ -73,7 +73,9 @@ class Requests {
   void fill(PutKeyRequest& r) { r = {.root = dir(), .key = "implied/key", .bytes = as_bytes("text")}; }
   void fill(ConcatenateRequest& r) { r = {.root = dir(), .key = "implied/key", .parts = {{.id = big()}}}; }
   void fill(RemoveKeyRequest& r) { r = {.root = dir(), .key = "Big"}; }
-  void fill(SetMetaRequest& r) { r = {.id = big(), .meta = "meta", .described = {}}; }
+  void fill(SetMetaRequest& r) {
+    r = {.id = big(), .meta = "meta", .described = world_.ns().getattr({}, {big()})->attr.version()};
+  }
   void fill(ListKeysRequest& r) { r.root = dir(); }
   void fill(UsageRequest& r) { r.dir = dir(); }
   void fill(SetQuotaRequest& r) { r = {.dir = dir(), .limits = {.files = 500}}; }
@@ -94,6 +96,9 @@ class Requests {
   const std::span<const std::byte> pieces_[1] = {as_bytes("other bytes")};
 };
 
+OpContext in_time(FaultWorld& world) {
+  return {.holder = world.volume().state().add_holder(Protocol::kInternal, nullptr)};
+}
 OpContext late() {
   return {.deadline = Deadline(Deadline::Clock::now() - std::chrono::seconds(1))};
 }
@@ -128,7 +133,7 @@ TEST(LateOperations, WhatHasNoDeadlineIsDone) {
   {                                                                                                           \
     FaultWorld world;                                                                                         \
     Requests requests(world);                                                                                 \
-    const auto done = world.ns().name({}, requests.of<operations::name>());                                   \
+    const auto done = world.ns().name(in_time(world), requests.of<operations::name>());                       \
     EXPECT_TRUE(done || done.error().code == Errc::kNotSupported) << #name << ": " << describe(done.error()); \
   }
 #include "core/api/operations.def"

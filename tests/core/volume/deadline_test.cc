@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <condition_variable>
+#include <functional>
 #include <thread>
 
 #include "backends/blob/memory/memory_blobs.h"
@@ -14,13 +15,17 @@ namespace {
 class HeldKv final : public kv::MemoryKv {
  public:
   Result<bool> get(Family family, std::string_view key, std::string* value) override {
-    if (family == Family::kEntry && key.ends_with("held")) pass(holds_name_);
+    if (family == Family::kEntry && key.ends_with("held")) {
+      if (at_held) at_held();
+      pass(holds_name_);
+    }
     return MemoryKv::get(family, key, value);
   }
   Status sync() override {
     pass(holds_sync_);
     return MemoryKv::sync();
   }
+  std::function<void()> at_held;  // called by a look-up of the name; empty: nothing
   void hold_name() { hold(holds_name_); }
   void hold_sync() { hold(holds_sync_); }
   void await() {
@@ -165,15 +170,11 @@ TEST_F(DeadlineVolumeTest, WhateverMeetsALockedDirectoryEndsByItsDeadline) {
 TEST_F(DeadlineVolumeTest, DirectoriesOfAKeyThatCameTooLateGoAgain) {
   OpContext soon;
   soon.deadline = Deadline::in(std::chrono::milliseconds(20));
-  kv_.hold_name();
-  std::thread late([&] {
-    const auto put = ns().put_key(soon, {.root = kRootId, .key = "implied/held"});
-    EXPECT_EQ(put ? Errc{} : put.error().code, Errc::kTimeout);
-  });
-  kv_.await();
-  while (!soon.expired()) std::this_thread::yield();
-  kv_.let();
-  late.join();
+  kv_.at_held = [&] {
+    while (!soon.expired()) std::this_thread::yield();
+  };
+  const auto put = ns().put_key(soon, {.root = kRootId, .key = "implied/held"});
+  EXPECT_EQ(put ? Errc{} : put.error().code, Errc::kTimeout);
   EXPECT_FALSE(exists("implied"));
 }
 
@@ -196,6 +197,7 @@ TEST_F(DeadlineVolumeTest, AnOpenThatCutsTellsWhatIsPending) {
   ASSERT_TRUE(ns().write({}, {file, 0, pieces}));
   OpContext ctx;
   ctx.defers = true;
+  ctx.holder = volume_->state().add_holder(Protocol::kNfs, nullptr);
   ASSERT_TRUE(ns().open(ctx, {.id = file, .disposition = OpenDisposition::kOverwrite}));
   EXPECT_NE(ctx.pending.newest(ShardId{}), CommitTicket{});
   EXPECT_TRUE(ns().sync({}, ctx.pending));
