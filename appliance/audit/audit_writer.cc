@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <set>
 
 #include "appliance/audit/directory_usage.h"
 #include "appliance/data_folder/small_file.h"
@@ -29,6 +30,7 @@ constexpr std::chrono::hours kTransfersEvery{1};
 // Costs a sync of the log and of a small file.
 constexpr std::chrono::seconds kKeepEndEvery{10};
 constexpr mode_t kFileMode = 0600;
+constexpr std::size_t kLabelBytesMax = 64;
 
 core::AuditClass class_of(core::ChangeKind kind) {
   switch (kind) {
@@ -74,39 +76,134 @@ Status write_all(int fd, std::string_view text) {
   return {};
 }
 
+// A part of names of files, and of lines.
+bool is_label(std::string_view text) {
+  return !text.empty() && text.size() <= kLabelBytesMax &&
+         text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == text.npos;
+}
+
+Status check_labels(const std::vector<AuditedVolume>& volumes) {
+  std::set<std::string_view> labels;
+  for (const AuditedVolume& one : volumes) {
+    const bool known = !labels.insert(one.label).second;
+    if (known || (!is_label(one.label) && !(one.label.empty() && volumes.size() == 1)))
+      return fail(Errc::kInvalid, "volumes of one audit log need labels of letters and digits, each its own");
+  }
+  return labels.empty() ? fail(Errc::kInvalid, "an audit log of no volume") : Status();
+}
+
 }  // namespace
 
-Result<std::unique_ptr<AuditWriter>> AuditWriter::open(AuditOptions options, core::Volume& volume,
+Result<std::unique_ptr<AuditWriter>> AuditWriter::open(AuditOptions options, std::vector<AuditedVolume> volumes,
                                                        MetricRegistry& metrics) {
-  std::unique_ptr<AuditWriter> writer(new AuditWriter(std::move(options), volume, metrics));
+  STOA_CHECK_OK(check_labels(volumes));
+  std::unique_ptr<AuditWriter> writer(new AuditWriter(std::move(options), volumes, metrics));
   const AuditOptions& chosen = writer->options_;
   if (!chosen.syslog.empty()) {
     STOA_TRY(syslog, SyslogSender::open(chosen.syslog, metrics));
     writer->syslog_ = std::move(syslog);
   }
   STOA_CHECK_OK(writer->recover());
-  writer->thread_ = std::jthread([raw = writer.get()](const std::stop_token& stop) { raw->run(stop); });
+  for (const auto& source : writer->sources_) {
+    source->thread =
+        std::jthread([raw = writer.get(), at = source.get()](const std::stop_token& stop) { raw->run(*at, stop); });
+  }
   return writer;
 }
 
-AuditWriter::AuditWriter(AuditOptions options, core::Volume& volume, MetricRegistry& metrics)
+AuditWriter::AuditWriter(AuditOptions options, const std::vector<AuditedVolume>& volumes, MetricRegistry& metrics)
     : options_(std::move(options)),
-      folder_{options_.folder},
-      volume_(volume),
-      journal_(volume.journal()),
+      folder_{.path = options_.folder},
       records_(metrics.counter("stoa_audit_records_total", "Records that were written to the audit log")),
       lost_(metrics.counter("stoa_audit_lost_total",
                             "Records that the journal had dropped before the audit log read them")),
       cut_(metrics.counter("stoa_audit_cut_total",
-                           "Starts at which lines that had been in the audit log were no longer there")),
-      paths_(journal_) {}
+                           "Starts at which lines that had been in the audit log were no longer there")) {
+  for (const AuditedVolume& one : volumes) sources_.push_back(std::make_unique<Source>(*this, one));
+}
 
 AuditWriter::~AuditWriter() {
-  if (thread_.joinable()) {
-    thread_.request_stop();
-    thread_.join();
+  for (const auto& source : sources_) source->thread.request_stop();
+  for (const auto& source : sources_) {
+    if (source->thread.joinable()) source->thread.join();
   }
   close_day();
+}
+
+AuditWriter::Source::Source(AuditWriter& writer, const AuditedVolume& audited)
+    : log(writer),
+      volume(*audited.volume),
+      journal(volume.journal()),
+      folder{.path = writer.options_.folder, .volume = audited.label},
+      places(journal) {}
+
+LineWriter& AuditWriter::Source::begin(LineWriter& line, std::uint64_t sequence, std::string_view time) const {
+  line.number("sequence", static_cast<std::int64_t>(sequence)).text("time", time);
+  if (!folder.volume.empty()) line.text("volume", folder.volume);
+  return line;
+}
+
+// Where each volume's lines end. `found`: in which of them there is one at all.
+Status AuditWriter::read_log(const std::vector<std::string>& days, const std::optional<KnownEnd>& kept,
+                             std::vector<bool>& found, bool& holds_kept) {
+  bool any = false;
+  const auto enough = [&] {
+    for (std::size_t i = 0; i < sources_.size(); ++i) {
+      if (!found[i] && sources_[i]->volume.registry().audited()) return false;
+    }
+    return any;
+  };
+  for (auto day = days.rbegin(); day != days.rend() && !enough(); ++day) {
+    const std::string file = folder_.day_file(*day);
+    std::string last;
+    std::vector<std::optional<std::uint64_t>> told(sources_.size());
+    const auto torn = each_line(file, kWholeFile, [&](std::string_view line) {
+      const auto chain = chain_of(line);
+      if (!chain) return true;
+      last = chain->hash;
+      holds_kept = holds_kept || last == kept->hash;
+      for (std::size_t i = 0; i < sources_.size(); ++i) {
+        if (!sources_[i]->folder.has(line)) continue;
+        if (const auto sequence = number_of(line, "sequence")) told[i] = sequence;
+      }
+      return true;
+    });
+    if (!torn) return fail(torn.error());
+    if (!any && !last.empty()) hash_ = last;
+    any = any || !last.empty();
+    for (std::size_t i = 0; i < sources_.size(); ++i) {
+      if (found[i] || !told[i]) continue;
+      sources_[i]->told = *told[i];
+      found[i] = true;
+    }
+    if (day != days.rbegin()) continue;
+    day_ = *day;
+    if (*torn == 0) continue;
+    log_warning("audit", "the last line was torn by a crash and is written again", {{"file", file}, {"bytes", *torn}});
+    std::error_code error;
+    std::filesystem::resize_file(file, std::filesystem::file_size(file, error) - *torn, error);
+    if (error) return fail_errno(error.value(), file);
+  }
+  written_hash_ = hash_;
+  return {};
+}
+
+// Where the volume's journal is read on.
+Status AuditWriter::find_cursor(Source& s, bool found) {
+  STOA_TRY(newest, s.journal.newest());
+  if (found) {
+    s.cursor = s.told;
+  } else {
+    // Somebody took the log away, or there never was one: rather too much than too little.
+    STOA_TRY(oldest, s.journal.oldest());
+    s.cursor = s.volume.registry().audited() ? oldest - 1 : newest;
+  }
+  if (s.cursor <= newest) return {};
+  log_error("audit", "the log is ahead of the journal; it goes on with what comes now",
+            {{"log", s.cursor}, {"journal", newest}, {"volume", s.folder.volume}});
+  s.cursor = s.told = newest;
+  add_own(s, "begin");
+  return {};
 }
 
 Status AuditWriter::recover() {
@@ -115,46 +212,11 @@ Status AuditWriter::recover() {
   if (error) return fail_errno(error.value(), "the folder of the audit log " + folder_.path);
   std::filesystem::permissions(folder_.path, std::filesystem::perms::owner_all, error);
   STOA_TRY(days, folder_.days());
-  STOA_TRY(newest, journal_.newest());
   STOA_TRY(kept, read_end(folder_));
-  bool found = false;
+  std::vector<bool> found(sources_.size());
   bool holds_kept = !kept;
-  for (auto day = days.rbegin(); day != days.rend() && !found; ++day) {
-    const std::string file = folder_.day_file(*day);
-    const auto torn = each_line(file, kWholeFile, [&](std::string_view line) {
-      if (const auto chain = chain_of(line)) {
-        hash_ = chain->hash;
-        holds_kept = holds_kept || hash_ == kept->hash;
-        told_ = number_of(line, "sequence").value_or(told_);
-        found = true;
-      }
-      return true;
-    });
-    if (!torn) return fail(torn.error());
-    if (day == days.rbegin()) {
-      day_ = *day;
-      if (*torn > 0) {
-        log_warning("audit", "the last line was torn by a crash and is written again",
-                    {{"file", file}, {"bytes", *torn}});
-        std::filesystem::resize_file(file, std::filesystem::file_size(file, error) - *torn, error);
-        if (error) return fail_errno(error.value(), file);
-      }
-    }
-  }
-  written_hash_ = hash_;
-  if (found) {
-    cursor_ = told_;
-  } else {
-    // Somebody took the log away, or there never was one: rather too much than too little.
-    STOA_TRY(oldest, journal_.oldest());
-    cursor_ = volume_.registry().audited() ? oldest - 1 : newest;
-  }
-  if (cursor_ > newest) {
-    log_error("audit", "the log is ahead of the journal; it goes on with what comes now",
-              {{"log", cursor_}, {"journal", newest}});
-    cursor_ = told_ = newest;
-    add_own("begin");
-  }
+  STOA_CHECK_OK(read_log(days, kept, found, holds_kept));
+  for (std::size_t i = 0; i < sources_.size(); ++i) STOA_CHECK_OK(find_cursor(*sources_[i], found[i]));
   if (!holds_kept && kept->day < day_) {
     const auto read = each_line(folder_.day_file(kept->day), kWholeFile, [&](std::string_view line) {
       const auto chain = chain_of(line);
@@ -163,20 +225,18 @@ Status AuditWriter::recover() {
     });
     if (!read && read.error().code != Errc::kNotFound) return fail(read.error());
   }
-  if (!holds_kept) add_cut(*kept);
+  if (!holds_kept) add_cut(*sources_.front(), *kept);
   return {};
 }
 
-void AuditWriter::add_cut(const KnownEnd& kept) {
+void AuditWriter::add_cut(Source& s, const KnownEnd& kept) {
   log_error("audit",
             "lines that were in the log are gone, or were changed; what the journal still has of them is written again",
             {{"day", kept.day}, {"hash", kept.hash}});
   cut_.add();
-  begin_day(day_of(options_.now()));
+  begin_day(s, day_of(options_.now()));
   LineWriter line(text_of_day());
-  line.number("sequence", static_cast<std::int64_t>(told_))
-      .text("time", iso_time(options_.now()))
-      .text("operation", "cut");
+  s.begin(line, s.told, iso_time(options_.now())).text("operation", "cut");
   line.text("day", kept.day).text("cut_hash", kept.hash).finish(hash_);
   // Also where nobody wants anything recorded any more. What the disk refuses is tried again with what comes next.
   if (const Status written = write_pending(); !written) {
@@ -186,81 +246,81 @@ void AuditWriter::add_cut(const KnownEnd& kept) {
   }
 }
 
-void AuditWriter::run(const std::stop_token& stop) {
+void AuditWriter::run(Source& s, const std::stop_token& stop) {
   for (bool more = false;;) {
-    const std::uint64_t calls = journal_.calls();
+    const std::uint64_t calls = s.journal.calls();
     const bool stopping = stop.stop_requested();
-    const auto due = volume_.report_omitted_denials();
-    const bool audited = volume_.registry().audited();
+    const auto due = s.volume.report_omitted_denials();
+    const bool audited = s.volume.registry().audited();
     std::uint64_t after = core::Journal::kNothing;
     auto until = due.value_or(core::Journal::kForever);
     {
       const std::lock_guard lock(mutex_);
       more = false;
       if (audited) {
-        auto advanced = advance();
+        auto advanced = advance(s);
         if (!advanced) {
-          if (!failing_)
+          if (!s.failing)
             log_error("audit", "the log cannot go on; it is tried again each second",
                       {{"error", describe(advanced.error())}});
           until = std::chrono::steady_clock::now() + kRetry;
           if (stopping) break;
         } else {
-          after = cursor_;
+          after = s.cursor;
           const Timestamp now = options_.now();
           until = std::min(
               until, std::chrono::steady_clock::now() + std::chrono::nanoseconds(begin_of_next_day(now).ns - now.ns));
           if (kept_hash_ != written_hash_ && fd_ >= 0) until = std::min(until, end_due_);
-          if (!day_.empty()) until = std::min(until, transfers_due_);  // else advance() puts nothing off
+          if (!day_.empty()) until = std::min(until, s.transfers_due);  // else advance(s) puts nothing off
           more = *advanced;
         }
-        failing_ = !advanced;
+        s.failing = !advanced;
         // What failed is no reason to spin.
-        if (failing_) after = core::Journal::kNothing;
+        if (s.failing) after = core::Journal::kNothing;
       }
       written_.notify_all();
     }
     if (more) continue;
     if (stopping) break;
-    journal_.wait(after, calls, until, kGather, stop);
+    s.journal.wait(after, calls, until, kGather, stop);
   }
   const std::lock_guard lock(mutex_);
-  if (volume_.registry().audited() && !day_.empty() && pending_.empty()) {
-    add_transfers();
-    if (cursor_ > told_) add_own("checkpoint");
+  if (s.volume.registry().audited() && !day_.empty() && pending_.empty()) {
+    add_transfers(s);
+    if (s.cursor > s.told) add_own(s, "checkpoint");
     if (const Status written = write_pending(); !written)
       log_error("audit", "the last line was not written", {{"error", describe(written.error())}});
   }
   if (const Status kept = keep_end(); !kept)
     log_error("audit", "the end of the log was not remembered", {{"error", describe(kept.error())}});
-  stopped_ = true;
+  s.stopped = true;
   written_.notify_all();
 }
 
-Result<bool> AuditWriter::advance() {
+Result<bool> AuditWriter::advance(Source& s) {
   STOA_CHECK_OK(write_pending());
-  STOA_TRY(page, journal_.read(cursor_, kRecordsAtOnce));
-  const auto registry = volume_.registry().snapshot();
+  STOA_TRY(page, s.journal.read(s.cursor, kRecordsAtOnce));
+  const auto registry = s.volume.registry().snapshot();
   const core::AuditTable* const table = registry->audit();
   if (table == nullptr) return false;
-  if (page.lost > 0) add_lost(page.lost);
-  paths_.look_ahead(page.records);
+  if (page.lost > 0) add_lost(s, page.lost);
+  s.places.look_ahead(page.records);
   for (const core::JournalRecord& record : page.records) {
     core::ResolvedPath where, target;
-    STOA_TRY(wanted, is_wanted(*table, record, where, target));
-    cursor_ = record.sequence;
-    if (wanted) add_record(*registry, record, where, target);
-    paths_.apply(record);
+    STOA_TRY(wanted, is_wanted(s, *table, record, where, target));
+    s.cursor = record.sequence;
+    if (wanted) add_record(s, *registry, record, where, target);
+    s.places.apply(record);
     // What stays in the processor's cache costs less than fresh memory.
     if (!pending_.empty() && pending_.back().text.size() >= kWriteBytes) STOA_CHECK_OK(write_pending());
   }
-  cursor_ = page.next;
+  s.cursor = page.next;
   const std::string today = day_of(options_.now());
-  if (!page.more && !day_.empty() && today > day_) begin_day(today);
-  if (cursor_ - told_ > kCheckpointRecords && !day_.empty()) add_own("checkpoint");
-  if (const auto steady = std::chrono::steady_clock::now(); !day_.empty() && steady >= transfers_due_) {
-    transfers_due_ = steady + kTransfersEvery;
-    add_transfers();
+  if (!page.more && !day_.empty() && today > day_) begin_day(s, today);
+  if (s.cursor - s.told > kCheckpointRecords && !day_.empty()) add_own(s, "checkpoint");
+  if (const auto steady = std::chrono::steady_clock::now(); !day_.empty() && steady >= s.transfers_due) {
+    s.transfers_due = steady + kTransfersEvery;
+    add_transfers(s);
   }
   STOA_CHECK_OK(write_pending());
   if (const auto steady = std::chrono::steady_clock::now(); steady >= end_due_ && kept_hash_ != written_hash_) {
@@ -272,31 +332,31 @@ Result<bool> AuditWriter::advance() {
   return page.more;
 }
 
-Result<bool> AuditWriter::is_wanted(const core::AuditTable& table, const core::JournalRecord& record,
+Result<bool> AuditWriter::is_wanted(Source& s, const core::AuditTable& table, const core::JournalRecord& record,
                                     core::ResolvedPath& where, core::ResolvedPath& target) {
   const core::AuditClass as = class_of(record.kind);
   const bool decided = is_decided(record);
   if (!decided && !table.any(as)) return false;
   if (record.kind == core::ChangeKind::kOmitted) return true;
-  STOA_TRY(at, paths_.of(record));
+  STOA_TRY(at, s.places.of(record));
   where = std::move(at);
   // Where nobody knows any more whose it was, it is recorded.
   bool wanted = decided || !where.known || table.wants(where.directories, as);
   if (record.kind == core::ChangeKind::kRename) {
-    STOA_TRY(to, paths_.target_of(record));
+    STOA_TRY(to, s.places.target_of(record));
     target = std::move(to);
     wanted = wanted || table.wants(target.directories, as);
   }
   return wanted;
 }
 
-void AuditWriter::add_record(const core::RegistrySnapshot& registry, const core::JournalRecord& record,
+void AuditWriter::add_record(Source& s, const core::RegistrySnapshot& registry, const core::JournalRecord& record,
                              const core::ResolvedPath& where, const core::ResolvedPath& target) {
   const std::string time = iso_time(record.time);
   // The day is its beginning: nothing is computed twice.
-  begin_day(std::string_view(time).substr(0, kDayDigits));
+  begin_day(s, std::string_view(time).substr(0, kDayDigits));
   LineWriter line(text_of_day());
-  line.number("sequence", static_cast<std::int64_t>(record.sequence)).text("time", time);
+  s.begin(line, record.sequence, time);
   const bool omitted = record.kind == core::ChangeKind::kOmitted;
   const bool refused = record.kind == core::ChangeKind::kRefused;
   if (!omitted && !refused) {
@@ -316,42 +376,40 @@ void AuditWriter::add_record(const core::RegistrySnapshot& registry, const core:
     line.bytes("attribute", record.name);
   line.text("protocol", core::protocol_word(record.protocol)).bytes("client", record.client);
   line.text("result", omitted ? "denied" : record.result ? to_string(*record.result) : "ok");
-  told_ = record.sequence;
+  s.told = record.sequence;
   const std::string_view text = line.finish(hash_);
   records_.add();
   if (syslog_) syslog_->offer(time, text);
 }
 
-void AuditWriter::add_lost(std::uint64_t count) {
+void AuditWriter::add_lost(Source& s, std::uint64_t count) {
   const Timestamp now = options_.now();
-  begin_day(day_of(now));
+  begin_day(s, day_of(now));
   LineWriter line(text_of_day());
-  cursor_ += count;
-  line.number("sequence", static_cast<std::int64_t>(cursor_)).text("time", iso_time(now)).text("operation", "lost");
+  s.cursor += count;
+  s.begin(line, s.cursor, iso_time(now)).text("operation", "lost");
   line.number("count", static_cast<std::int64_t>(count));
-  told_ = cursor_;
+  s.told = s.cursor;
   line.finish(hash_);
   lost_.add(count);
   log_warning("audit", "the journal dropped records before the audit log had read them", {{"records", count}});
 }
 
-void AuditWriter::add_own(std::string_view operation) {
+void AuditWriter::add_own(Source& s, std::string_view operation) {
   LineWriter line(text_of_day());
-  line.number("sequence", static_cast<std::int64_t>(cursor_))
-      .text("time", iso_time(options_.now()))
-      .text("operation", operation);
-  if (const auto used = volume_.ns().usage({}, {.dir = core::kRootId})) {
+  s.begin(line, s.cursor, iso_time(options_.now())).text("operation", operation);
+  if (const auto used = s.volume.ns().usage({}, {.dir = core::kRootId})) {
     line.json("usage", "{\"bytes\":" + std::to_string(core::bytes_of(used->usage)) +
                            ",\"files\":" + std::to_string(used->usage.files) + "}");
   }
-  told_ = cursor_;
+  s.told = s.cursor;
   line.finish(hash_);
 }
 
-void AuditWriter::add_transfers() {
-  const std::vector<core::Transfer> all = volume_.take_transfers();
+void AuditWriter::add_transfers(Source& s) {
+  const std::vector<core::Transfer> all = s.volume.take_transfers();
   if (all.empty()) return;
-  const auto registry = volume_.registry().snapshot();
+  const auto registry = s.volume.registry().snapshot();
   std::string users = "[";
   for (const core::Transfer& one : all) {
     const core::User* const user = registry->find_user_by_uid(one.uid);
@@ -365,11 +423,9 @@ void AuditWriter::add_transfers() {
         .append("}");
   }
   LineWriter line(text_of_day());
-  line.number("sequence", static_cast<std::int64_t>(cursor_))
-      .text("time", iso_time(options_.now()))
-      .text("operation", "transferred");
+  s.begin(line, s.cursor, iso_time(options_.now())).text("operation", "transferred");
   line.json("users", users + "]");
-  told_ = cursor_;
+  s.told = s.cursor;
   line.finish(hash_);
 }
 
@@ -379,22 +435,29 @@ std::string& AuditWriter::text_of_day() {
 }
 
 // Days never go back: a record of just before midnight may be in the file of the day that began.
-void AuditWriter::begin_day(std::string_view day) {
+void AuditWriter::begin_day(Source& s, std::string_view day) {
   if (day <= day_) return;
   // The cursor may be at a record that has no line yet: what is said here is behind the last line.
-  const std::uint64_t cursor = std::exchange(cursor_, told_);
+  const std::uint64_t cursor = std::exchange(s.cursor, s.told);
   const std::string before = day_;
+  const auto each = [&](const std::function<void(Source&)>& say) {
+    for (const auto& other : sources_) {
+      if (other.get() == &s || (other->volume.registry().audited())) say(*other);
+    }
+  };
   if (!before.empty()) {
-    add_transfers();
-    add_own("checkpoint");
+    each([this](Source& one) {
+      add_transfers(one);
+      add_own(one, "checkpoint");
+    });
   }
   day_ = day;
-  add_own(before.empty() ? "begin" : "day");
-  expire_days(before);
-  cursor_ = cursor;
+  each([&](Source& one) { add_own(one, before.empty() ? "begin" : "day"); });
+  expire_days(s, before);
+  s.cursor = cursor;
 }
 
-void AuditWriter::expire_days(const std::string& before) {
+void AuditWriter::expire_days(Source& s, const std::string& before) {
   const auto days = folder_.days();
   if (!days) return;
   const std::string oldest =
@@ -420,9 +483,7 @@ void AuditWriter::expire_days(const std::string& before) {
     return;
   }
   LineWriter line(text_of_day());
-  line.number("sequence", static_cast<std::int64_t>(told_))
-      .text("time", iso_time(options_.now()))
-      .text("operation", "expire");
+  s.begin(line, s.told, iso_time(options_.now())).text("operation", "expire");
   line.text("day", newest_expired).text("expired_hash", hash).finish(hash_);
 }
 
@@ -447,7 +508,7 @@ Status AuditWriter::write_pending() {
   for (const std::string& day : expired_) {
     std::error_code error;
     std::filesystem::remove(folder_.day_file(day), error);
-    std::filesystem::remove(folder_.summary_file(day), error);
+    for (const auto& source : sources_) std::filesystem::remove(source->folder.summary_file(day), error);
   }
   expired_.clear();
   return {};
@@ -473,28 +534,29 @@ Status AuditWriter::open_day(const std::string& day) {
   // Before keep_end() says that there are lines in it.
   if (bytes_ == 0) STOA_CHECK_OK(sync_name(file));
   open_day_ = day;
-  if (const Status made = summarise_days(day); !made) {
-    log_error("audit", "the summary of a day was not written", {{"error", describe(made.error())}});
+  for (const auto& source : sources_) {
+    if (const Status made = summarise_days(*source, day); !made)
+      log_error("audit", "the summary of a day was not written", {{"error", describe(made.error())}});
   }
   return {};
 }
 
-Status AuditWriter::summarise_days(const std::string& until) {
-  STOA_TRY(begin, read_day_begin(folder_));
+Status AuditWriter::summarise_days(const Source& s, const std::string& until) {
+  STOA_TRY(begin, read_day_begin(s.folder));
   const bool begins = begin.day < until;
   DayBegin next{.day = until};
   if (begins) {
-    STOA_TRY(directories, directories_now(volume_, begin.directories));
+    STOA_TRY(directories, directories_now(s.volume, begin.directories));
     next.directories = std::move(directories);
   }
-  STOA_TRY(days, folder_.days());
+  STOA_TRY(days, s.folder.days());
   for (const std::string& day : days) {
-    if (day >= until || std::filesystem::exists(folder_.summary_file(day))) continue;
+    if (day >= until || std::filesystem::exists(s.folder.summary_file(day))) continue;
     const std::string growth = begins && day == begin.day ? growth_json(begin.directories, next.directories) : "null";
-    STOA_TRY(summary, summarise(folder_, day, growth));
-    STOA_CHECK_OK(write_small_file(folder_.summary_file(day), summary + "\n", kFileMode));
+    STOA_TRY(summary, summarise(s.folder, day, growth));
+    STOA_CHECK_OK(write_small_file(s.folder.summary_file(day), summary + "\n", kFileMode));
   }
-  return begins ? keep_day_begin(folder_, next) : Status();
+  return begins ? keep_day_begin(s.folder, next) : Status();
 }
 
 void AuditWriter::close_day() {
@@ -504,49 +566,49 @@ void AuditWriter::close_day() {
   fd_ = -1;
 }
 
-Status AuditWriter::set_policy(const core::AuditPolicy& policy) {
-  return change_policy([&] { return volume_.registry().set_audit_policy(policy); });
+Status AuditWriter::Source::set_policy(const core::AuditPolicy& policy) {
+  return log.change_policy(*this, [&] { return volume.registry().set_audit_policy(policy); });
 }
 
-Status AuditWriter::remove_policy(core::FileId directory) {
-  return change_policy([&] { return volume_.registry().remove_audit_policy(directory); });
+Status AuditWriter::Source::remove_policy(core::FileId directory) {
+  return log.change_policy(*this, [&] { return volume.registry().remove_audit_policy(directory); });
 }
 
-Status AuditWriter::change_policy(const std::function<Status()>& change) {
+Status AuditWriter::change_policy(Source& s, const std::function<Status()>& change) {
   const std::lock_guard lock(mutex_);
-  if (volume_.registry().audited()) {
+  if (s.volume.registry().audited()) {
     // What happened until now is recorded by what held until now.
     for (;;) {
-      STOA_TRY(more, advance());
+      STOA_TRY(more, advance(s));
       if (!more) break;
     }
   } else {
-    STOA_TRY(newest, journal_.newest());
-    cursor_ = told_ = newest;
+    STOA_TRY(newest, s.journal.newest());
+    s.cursor = s.told = newest;
     // The line comes first: after a crash the log begins there.
     const std::string today = day_of(options_.now());
     if (today > day_) {
-      begin_day(today);
+      begin_day(s, today);
     } else {
-      add_own("begin");
+      add_own(s, "begin");
     }
     STOA_CHECK_OK(write_pending());
     STOA_CHECK_OK(keep_end());
   }
   STOA_CHECK_OK(change());
-  journal_.call();
+  s.journal.call();
   return {};
 }
 
-Status AuditWriter::catch_up() {
-  STOA_TRY(newest, journal_.newest());
-  journal_.call();
+Status AuditWriter::catch_up(Source& s) {
+  STOA_TRY(newest, s.journal.newest());
+  s.journal.call();
   std::unique_lock lock(mutex_);
   const auto there = [&] {
-    return stopped_ || !volume_.registry().audited() || (cursor_ >= newest && pending_.empty());
+    return s.stopped || !s.volume.registry().audited() || (s.cursor >= newest && pending_.empty());
   };
   if (!written_.wait_for(lock, kCatchUpMax, there)) return fail(Cause::kAuditBehind);
-  if (stopped_) return fail(Errc::kShutdown);
+  if (s.stopped) return fail(Errc::kShutdown);
   return {};
 }
 
@@ -567,28 +629,28 @@ Result<core::AuditVerdict> AuditWriter::verify() {
   return verify_log(folder_, days, end);
 }
 
-Result<std::string> AuditWriter::report(const std::string& day) {
+Result<std::string> AuditWriter::report(Source& s, const std::string& day) {
   if (!is_day(day)) return fail(Cause::kAuditDayForm, day);
-  auto kept = read_small_file(folder_.summary_file(day));
+  auto kept = read_small_file(s.folder.summary_file(day));
   if (kept) return kept;
   {
     const std::lock_guard lock(mutex_);
-    if (day == day_ && volume_.registry().audited()) {
-      add_transfers();
+    if (day == day_ && s.volume.registry().audited()) {
+      add_transfers(s);
       STOA_CHECK_OK(write_pending());
     }
   }
   std::string growth = "null";
-  STOA_TRY(begin, read_day_begin(folder_));
+  STOA_TRY(begin, read_day_begin(s.folder));
   if (begin.day == day) {
-    STOA_TRY(directories, directories_now(volume_, begin.directories));
+    STOA_TRY(directories, directories_now(s.volume, begin.directories));
     growth = growth_json(begin.directories, directories);
   }
   std::optional<VolumeUsage> now;
-  if (const auto used = volume_.ns().usage({}, {.dir = core::kRootId}); used && day == day_of(options_.now())) {
+  if (const auto used = s.volume.ns().usage({}, {.dir = core::kRootId}); used && day == day_of(options_.now())) {
     now = {static_cast<std::int64_t>(core::bytes_of(used->usage)), used->usage.files};
   }
-  auto made = summarise(folder_, day, growth, now);
+  auto made = summarise(s.folder, day, growth, now);
   if (!made && made.error().code == Errc::kNotFound) return fail(Cause::kAuditDayUnknown, day);
   return made;
 }

@@ -15,10 +15,6 @@ namespace {
 constexpr std::size_t kMost = 100;  // in one report
 constexpr mode_t kUsageFileMode = 0600;
 
-std::string file_of(const LogFolder& folder) {
-  return folder.path + "/directories.lines";
-}
-
 std::string members(const DirectoryUsage& one) {
   return "\"bytes\":" + std::to_string(one.bytes) + ",\"files\":" + std::to_string(one.files) + "," + one.path;
 }
@@ -71,7 +67,7 @@ Result<std::vector<DirectoryUsage>> directories_now(core::Volume& volume, const 
 
 Result<DayBegin> read_day_begin(const LogFolder& folder) {
   DayBegin begin;
-  const auto read = each_line(file_of(folder), kWholeFile, [&](std::string_view line) {
+  const auto read = each_line(folder.directories_file(), kWholeFile, [&](std::string_view line) {
     if (begin.day.empty()) {
       begin.day = text_of(line, "day").value_or("");
       return is_day(begin.day);
@@ -97,7 +93,7 @@ Status keep_day_begin(const LogFolder& folder, const DayBegin& begin) {
         .append(members(one))
         .append("}\n");
   }
-  return write_small_file(file_of(folder), text, kUsageFileMode);
+  return write_small_file(folder.directories_file(), text, kUsageFileMode);
 }
 
 std::string growth_json(const std::vector<DirectoryUsage>& before, const std::vector<DirectoryUsage>& now) {

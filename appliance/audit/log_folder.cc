@@ -29,6 +29,10 @@ Result<std::vector<std::string>> LogFolder::days() const {
   return days;
 }
 
+bool LogFolder::has(std::string_view line) const {
+  return text_of(line, "volume").value_or("") == volume;
+}
+
 Result<std::uint64_t> each_line(const std::string& file, std::uint64_t bytes_max,
                                 const std::function<bool(std::string_view)>& line) {
   const std::unique_ptr<std::FILE, CloseFile> open(std::fopen(file.c_str(), "re"));

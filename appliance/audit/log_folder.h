@@ -15,14 +15,25 @@ namespace stoa::appliance {
 
 struct LogFolder {
   std::string path;
+  std::string volume{};  // the label of the one that is asked about; empty: its lines have none
   std::string day_file(std::string_view day) const { return path + "/" + std::string(day) + ".jsonl"; }
-  std::string summary_file(std::string_view day) const { return path + "/" + std::string(day) + ".summary.json"; }
+  std::string summary_file(std::string_view day) const {
+    return path + "/" + std::string(day) + behind_dot() + ".summary.json";
+  }
+  // What directories held when the present day began (directory_usage.h).
+  std::string directories_file() const { return path + "/directories" + behind_dot() + ".lines"; }
+
+  // Whether the line is of the volume.
+  bool has(std::string_view line) const;
 
   // Beside the folder: who takes that away or puts back an older one does not take this along.
   std::string end_file() const { return path + ".end"; }
 
   // The days that have a file, oldest first.
   Result<std::vector<std::string>> days() const;
+
+ private:
+  std::string behind_dot() const { return volume.empty() ? "" : "." + volume; }
 };
 
 // Calls `line` for each complete line of the file, up to `bytes_max` bytes, until it returns false. Returns how many

@@ -72,6 +72,7 @@ Result<core::AuditLines> query_log(const LogFolder& folder, const core::AuditQue
     if (query.from && day < day_of(*query.from)) continue;
     if (query.to && day > day_of({query.to->ns + kDayNs})) break;
     const auto read = each_line(folder.day_file(day), kWholeFile, [&](std::string_view line) {
+      if (!folder.has(line)) return true;
       const std::uint64_t sequence = number_of(line, "sequence").value_or(0);
       // What the log says before the first record of the journal has no sequence to go on behind: it is on the first
       // page.

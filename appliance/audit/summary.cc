@@ -79,6 +79,7 @@ Result<std::string> summarise(const LogFolder& folder, const std::string& day, s
   std::uint64_t lost = 0;
   std::optional<VolumeUsage> begin, end;
   const auto read = each_line(folder.day_file(day), kWholeFile, [&](std::string_view line) {
+    if (!folder.has(line)) return true;
     const std::string_view operation = text_of(line, "operation").value_or("");
     if (const auto bytes = number_of(line, "bytes")) {
       end = {static_cast<std::int64_t>(*bytes), static_cast<std::int64_t>(number_of(line, "files").value_or(0))};

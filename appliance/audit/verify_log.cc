@@ -1,3 +1,5 @@
+#include <map>
+
 #include "appliance/audit/audit_line.h"
 #include "appliance/audit/log_folder.h"
 
@@ -10,7 +12,7 @@ Result<core::AuditVerdict> verify_log(const LogFolder& folder, const std::vector
   std::string first;     // what the first line of all says was before it
   std::string expired;   // the hash with which the last removed day ended, as the log itself says
   std::string cut;       // the first line that says that the server missed some before it
-  std::uint64_t sequence = 0;
+  std::map<std::string, std::uint64_t, std::less<>> sequences;  // of the last line of each volume
   for (const std::string& day : days) {
     if (!end.day.empty() && day > end.day) {
       verdict.problem = day + ".jsonl: the server did not write this file";
@@ -35,6 +37,7 @@ Result<core::AuditVerdict> verify_log(const LogFolder& folder, const std::vector
           }
           const auto own = number_of(line, "sequence");
           // "begin": the log was switched on anew, perhaps over another journal.
+          std::uint64_t& sequence = sequences[std::string(text_of(line, "volume").value_or(""))];
           if (!own || (*own < sequence && text_of(line, "operation") != "begin"))
             return wrong("its sequence is below that of the line before");
           sequence = *own;

@@ -86,7 +86,7 @@ Status Daemon::open() {
                                      .keep_days = config_.audit.keep_days,
                                      .bytes_max = config_.audit.bytes_max,
                                      .syslog = config_.audit.syslog},
-                                    *volume_, metrics_));
+                                    {{volume_.get()}}, metrics_));
   audit_ = std::move(audit);
   watch_ = std::make_unique<admin::WatchHub>(*volume_);
   check_ = std::make_unique<admin::CheckJob>(*volume_);

@@ -21,7 +21,7 @@ double cpu_seconds() {
 }
 
 std::unique_ptr<appliance::AuditWriter> open_log(const std::string& folder, Volume& volume, MetricRegistry& metrics) {
-  auto log = appliance::AuditWriter::open({.folder = folder}, volume, metrics);
+  auto log = appliance::AuditWriter::open({.folder = folder}, {{&volume}}, metrics);
   return log ? *std::move(log) : nullptr;
 }
 

@@ -38,10 +38,9 @@ struct OpContext {
   // kNoFile: all there is.
   FileId root = kNoFile;
   bool read_only = false;  // the export is read-only for this client: every mutating call fails with kReadOnly
-  // Up to the change, every wait ends by it with kTimeout: for locks, for room in the commit queue, for what must be
-  // written before. Nothing was changed then. What is left out is the disk itself: a read, or the write of the queue
-  // by the call that leads it, takes as long as it takes. So are short looks at other files than those that the call is
-  // about, whose locks are free when the waits of their holders end.
+  // Up to the change, every wait ends by it with kTimeout: for locks and data gates, for room in the commit queue, for
+  // what must be written before. Nothing was changed then, and a change that begins too late is not begun. What is left
+  // out is the disk itself: a read, or the write of the queue by the call that leads it, takes as long as it takes.
   Deadline deadline{};
   // A change that is made is not taken back, so the wait for its durability has an end of its own. kTimeout then means
   // "not known": done and visible, and lost only by a crash. Set by front ends whose clients take it so (HTTP). NFS
@@ -50,12 +49,36 @@ struct OpContext {
   Deadline durable_by{};
 
   Durability durability = Durability::kDurable;
-  // When set, a mutating call (and commit()) returns as soon as its change is applied and visible, and adds here what
-  // to hand to Namespace::sync() before the reply may leave. A server that has many requests at hand syncs all of
-  // them with one sync. Ignored with kApplied.
-  PendingDurability* pending = nullptr;
+  // The caller takes over durability: a mutating call (and commit()) returns as soon as its change is applied and
+  // visible, and adds to `pending` what Namespace::sync() is to be given before the reply may leave. So a server that
+  // has many requests at hand syncs all of them with one sync. Ignored with kApplied.
+  bool defers = false;
+  // The answer to `defers`, of all calls that were made with this context since the caller took it out. A context that
+  // defers is used by one thread at a time; what a copy gathers is the copy's.
+  mutable PendingDurability pending{};
 
   bool expired() const { return deadline.passed(); }
+
+  // For a part of the call that another part, or sync(), makes durable.
+  OpContext applied() const {
+    OpContext part = *this;
+    part.durability = Durability::kApplied;
+    part.pending.clear();
+    return part;
+  }
+  // For what is done on the way to durability, behind the change.
+  OpContext after_change() const {
+    OpContext part = *this;
+    part.deadline = durable_by;
+    part.pending.clear();
+    return part;
+  }
+  // For taking back what the call has made, which must not be left half.
+  OpContext without_deadline() const {
+    OpContext part = applied();
+    part.deadline = {};
+    return part;
+  }
 };
 
 }  // namespace stoa::core

@@ -2,7 +2,7 @@
 //
 // Rules for every call:
 //  - Thread-safe. Blocks at most for disk reads, and, for mutating calls, for one sync shared with other callers (see
-//    OpContext::pending to wait later and together). Parks nothing, unless OpContext::lease_patience asks for it.
+//    OpContext::defers to wait later and together). Parks nothing, unless OpContext::lease_patience asks for it.
 //  - On error nothing has changed: names, bytes, usage and time stamps are as before. (Data calls that fail part-way
 //    through the disk, kIo and kNoSpace, may have changed the bytes of the requested range, never the size.)
 //  - Common errors, not repeated below: kNotFound (a name), kStale (an id that is gone), kAccess, kNotOwner, kReadOnly,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/deadline.h"
 #include "base/error.h"
 #include "core/api/audit_policy.h"
 #include "core/api/context.h"
@@ -135,24 +136,26 @@ class Registry {
   virtual std::shared_ptr<const RegistrySnapshot> snapshot() const = 0;
 
   // Each of these is durable and visible to every protocol when it returns. Errors: kExists, kNotFound, kInvalid (with
-  // a cause and its arguments), kIo.
-  virtual Result<Export> add_export(const Export& wanted) = 0;  // gives it an id and a time
-  virtual Status change_export(const Export& changed) = 0;      // by id; the root stays
-  virtual Status remove_export(std::string_view name) = 0;      // the directory stays; its QoS class goes
-  virtual Status add_user(const User& user) = 0;
-  virtual Status change_user(const User& user) = 0;  // by name
-  virtual Status remove_user(std::string_view name) = 0;
-  virtual Status add_group(const Group& group) = 0;
-  virtual Status remove_group(std::string_view name) = 0;  // users and files keep its number
-  virtual Status set_qos_class(
-      const QosRule& rule) = 0;  // made or changed; holds for the next request, and for those that wait
-  virtual Status remove_qos_class(const QosTarget& target) = 0;
+  // a cause and its arguments), kIo; kTimeout: other changes, or a full queue, were in the way until `by`, and
+  // nothing was changed.
+  virtual Result<Export> add_export(const Export& wanted, const Deadline& by = {}) = 0;  // gives it an id and a time
+  virtual Status change_export(const Export& changed, const Deadline& by = {}) = 0;      // by id; the root stays
+  virtual Status remove_export(std::string_view name,
+                               const Deadline& by = {}) = 0;  // the directory stays; its QoS class goes
+  virtual Status add_user(const User& user, const Deadline& by = {}) = 0;
+  virtual Status change_user(const User& user, const Deadline& by = {}) = 0;  // by name
+  virtual Status remove_user(std::string_view name, const Deadline& by = {}) = 0;
+  virtual Status add_group(const Group& group, const Deadline& by = {}) = 0;
+  virtual Status remove_group(std::string_view name, const Deadline& by = {}) = 0;  // users and files keep its number
+  // Made or changed; holds for the next request, and for those that wait.
+  virtual Status set_qos_class(const QosRule& rule, const Deadline& by = {}) = 0;
+  virtual Status remove_qos_class(const QosTarget& target, const Deadline& by = {}) = 0;
   // The policy of a directory, made or changed in O(1): holds for the next deletion. What is in bins stays, and ages
   // on.
-  virtual Status set_recycle(const RecyclePolicy& policy) = 0;
-  virtual Status remove_recycle(FileId dir) = 0;
-  virtual Status add_token(const Token& token) = 0;
-  virtual Status remove_token(std::string_view name) = 0;  // holds for the next request
+  virtual Status set_recycle(const RecyclePolicy& policy, const Deadline& by = {}) = 0;
+  virtual Status remove_recycle(FileId dir, const Deadline& by = {}) = 0;
+  virtual Status add_token(const Token& token, const Deadline& by = {}) = 0;
+  virtual Status remove_token(std::string_view name, const Deadline& by = {}) = 0;  // holds for the next request
 
   // Remembers that the token was used, and stores it at most once a minute, so that it blocks seldom. Nobody waits for
   // an error: it is logged.
@@ -160,8 +163,8 @@ class Registry {
   // {}: never. After a crash up to a minute old.
   virtual Timestamp last_use(const Token& token) const = 0;
   // By directory; made or changed. Nobody asks whether the directory is there.
-  virtual Status set_audit_policy(const AuditPolicy& policy) = 0;
-  virtual Status remove_audit_policy(FileId directory) = 0;
+  virtual Status set_audit_policy(const AuditPolicy& policy, const Deadline& by = {}) = 0;
+  virtual Status remove_audit_policy(FileId directory, const Deadline& by = {}) = 0;
   // Whether there is any policy of audit. One look at memory that hardly ever changes.
   virtual bool audited() const = 0;
 };

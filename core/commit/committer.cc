@@ -316,8 +316,8 @@ Status Committer::checkpoint_usage(LaggingUsage found) {
   return wait_applied();
 }
 
-Status Committer::write_durably(const WriteBatch& batch) {
-  STOA_TRY(ticket, commit({.batch = batch}));
+Status Committer::write_durably(const WriteBatch& batch, const Deadline& deadline) {
+  STOA_TRY(ticket, commit({.batch = batch}, deadline));
   return wait_durable(ticket);
 }
 

@@ -75,8 +75,9 @@ class Committer {
   // Writes what every directory counts, in place of the usage log. Blocks until it is in the store (not: durable).
   // `found`: what a start has taken from the log that it found, before anything else is committed.
   Status checkpoint_usage(LaggingUsage found = {});
-  // The store as a place for changes that are no operation of the namespace (registry): durable on return.
-  Status write_durably(const WriteBatch& batch);
+  // The store as a place for changes that are no operation of the namespace (registry): durable on return. kTimeout:
+  // the queue had no room until the deadline; what was taken in is waited for without an end.
+  Status write_durably(const WriteBatch& batch, const Deadline& deadline = {});
 
   // How far the journal is.
   JournalTail& journal_tail() { return tail_; }

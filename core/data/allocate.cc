@@ -16,7 +16,8 @@ namespace {
 // adds is given back unless a record names it when this ends.
 class RangeSpace {
  public:
-  RangeSpace(VolumeContext& volume, const NodeRef& node) : volume_(volume), node_(node) {}
+  RangeSpace(VolumeContext& volume, const OpContext& ctx, const NodeRef& node)
+      : volume_(volume), ctx_(ctx), node_(node) {}
   ~RangeSpace() {
     for (const BlobId blob : blobs_) volume_.in_flight.abandon(blob);
   }
@@ -24,7 +25,7 @@ class RangeSpace {
   RangeSpace& operator=(const RangeSpace&) = delete;
 
   Status map(std::uint64_t offset, std::uint64_t length) {
-    const std::shared_lock lock(node_->lock);
+    STOA_TRY(lock, share_by(node_->lock, ctx_.deadline));
     STOA_CHECK_OK(require_regular(*node_));
     size_ = node_->record.size;
     pieces_ = map_file(*node_, offset, length);
@@ -75,7 +76,7 @@ class RangeSpace {
   Status fill(const Piece& piece) {
     Neighbours around;
     {
-      const std::shared_lock lock(node_->lock);
+      STOA_TRY(lock, share_by(node_->lock, ctx_.deadline));
       around = neighbours(*node_, piece.file_offset);
     }
     for (const Room& room : rooms_for(piece.file_offset, piece.length, around.floor, around.ceiling)) {
@@ -90,6 +91,7 @@ class RangeSpace {
   }
 
   VolumeContext& volume_;
+  const OpContext& ctx_;
   const NodeRef& node_;
   std::uint64_t size_ = 0;
   std::vector<Piece> pieces_;
@@ -154,10 +156,10 @@ class EarlyGrowth {
 
 // What is refused anyway takes no space on the disks meanwhile. Whether there is room is decided with the change
 // itself.
-Status may_allocate(VolumeContext& volume, const NodeRef& node, const RangeRequest& req) {
+Status may_allocate(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, const RangeRequest& req) {
   if (req.length > volume.blobs.space().total) return fail(Errc::kNoSpace);
-  const std::shared_lock tree_lock(volume.tree_lock);
-  const std::shared_lock lock(node->lock);
+  STOA_TRY(tree_lock, share_by(volume.tree_lock, ctx.deadline));
+  STOA_TRY(lock, share_by(node->lock, ctx.deadline));
   const std::uint64_t end = req.offset + req.length;
   if (end <= node->record.size) return {};
   return volume.ledger.check(node->charge_target(), {.bytes = static_cast<std::int64_t>(end - node->record.size)});
@@ -174,7 +176,7 @@ Result<std::unique_lock<RwLock>> begin_range(VolumeContext& volume, const OpCont
   STOA_CHECK_OK(volume.state.before_mutate(ctx, std::span(&req.id, 1)));
   STOA_CHECK_OK(prepare_locked(volume, ctx, node, req.offset, req.length));
   STOA_CHECK_OK(flush_file(volume, ctx, node));
-  STOA_CHECK_OK(may_allocate(volume, node, req));
+  STOA_CHECK_OK(may_allocate(volume, ctx, node, req));
   return std::move(gate);
 }
 
@@ -184,7 +186,7 @@ Result<RangeReply> allocate(VolumeContext& volume, const OpContext& ctx, const R
   STOA_TRY(node, reach(volume, ctx, req.id));
   STOA_TRY(gate, begin_range(volume, ctx, node, req));
   // Space first, in blobs of its own where there are none, then the record that names them.
-  RangeSpace space(volume, node);
+  RangeSpace space(volume, ctx, node);
   STOA_CHECK_OK(space.map(req.offset, req.length));
   STOA_CHECK_OK(space.keep_pieces());
   STOA_CHECK_OK(space.fill_holes());
@@ -205,7 +207,7 @@ Result<RangeReply> zero(VolumeContext& volume, const OpContext& ctx, const Range
   const std::uint64_t end = req.offset + req.length;
   EarlyGrowth growth(volume, node);
   if (!req.keep_size) STOA_CHECK_OK(growth.begin(ctx, end));
-  RangeSpace space(volume, node);
+  RangeSpace space(volume, ctx, node);
   STOA_CHECK_OK(space.map(req.offset, req.length));
   STOA_CHECK_OK(space.fill_holes());
   STOA_CHECK_OK(space.clear());

@@ -191,7 +191,7 @@ Result<std::optional<CopyRangeReply>> share(VolumeContext& volume, const OpConte
   for (const NodeRef& node : {from, to}) STOA_CHECK_OK(flush_file(volume, ctx, node));
   {
     // The content may have been replaced before the gates were closed.
-    const std::shared_lock lock(from->lock);
+    STOA_TRY(lock, share_by(from->lock, ctx.deadline));
     if (reads_inline(*from)) return std::nullopt;
   }
   STOA_TRY(shared, run_mutation(volume, ctx, [&](CommitTicket& ticket) {
@@ -210,7 +210,7 @@ Result<CopyRangeReply> copy_range(VolumeContext& volume, const OpContext& ctx, c
   std::uint64_t length = req.length;
   bool is_inline = false;
   {
-    const std::shared_lock lock(from->lock);
+    STOA_TRY(lock, share_by(from->lock, ctx.deadline));
     STOA_CHECK_OK(require_regular(*from));
     const std::uint64_t size = from->record.size;
     if (req.from_offset > size) return fail(Errc::kInvalid, "behind the end of the source");
@@ -220,7 +220,7 @@ Result<CopyRangeReply> copy_range(VolumeContext& volume, const OpContext& ctx, c
   }
   {
     // Also when there is nothing to copy.
-    const std::shared_lock lock(to->lock);
+    STOA_TRY(lock, share_by(to->lock, ctx.deadline));
     STOA_CHECK_OK(require_regular(*to));
   }
   if (req.to_offset > kFileBytesMax - length) return fail(Errc::kFileTooBig);

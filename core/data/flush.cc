@@ -142,7 +142,7 @@ Result<CommitTicket> commit_plan(VolumeContext& volume, const OpContext& ctx, co
 Result<CommitTicket> flush_file(VolumeContext& volume, const OpContext& ctx, const NodeRef& node) {
   Plan plan;
   {
-    const std::shared_lock lock(node->lock);
+    STOA_TRY(lock, share_by(node->lock, ctx.deadline));
     if (node->deleted) return CommitTicket{};
     if (!node->dirty) return static_cast<std::uint64_t>(node->ticket) != 0 ? node->ticket : volume.committer.applied();
     plan = plan_flush(volume, *node);
@@ -177,7 +177,7 @@ Result<CommitTicket> flush_files(VolumeContext& volume, const OpContext& ctx, st
       if (node.error().code != Errc::kStale) result = fail(node.error());
       continue;
     }
-    const std::shared_lock lock((*node)->lock);
+    STOA_TRY(lock, share_by((*node)->lock, ctx.deadline));
     if ((*node)->deleted) continue;
     Plan plan = plan_flush(volume, **node);
     blobs.insert(blobs.end(), plan.blobs.begin(), plan.blobs.end());

@@ -108,7 +108,7 @@ Result<Part> take_part(VolumeContext& volume, const OpContext& ctx, const NodeRe
   STOA_TRY(gate, lock_by(node->data_gate, ctx.deadline));
   STOA_CHECK_OK(flush_file(volume, ctx, node));
   if (stays) STOA_CHECK_OK(mark_shared(volume, ctx, node, wanted));
-  const std::shared_lock lock(node->lock);
+  STOA_TRY(lock, share_by(node->lock, ctx.deadline));
   return snapshot(volume, ctx, *node, wanted, stays);
 }
 

@@ -33,11 +33,11 @@ Status change_record(VolumeContext& volume, const OpContext& ctx, const NodeRef&
   return {};
 }
 
-Status move_inline_to_blob(VolumeContext& volume, const NodeRef& node) {
+Status move_inline_to_blob(VolumeContext& volume, const OpContext& ctx, const NodeRef& node) {
   STOA_TRY(bytes, load_inline(volume, node->id));
   STOA_TRY(blob, reserve_blob(volume, std::max<std::uint64_t>(bytes.size(), kFirstSegmentBytes)));
   const std::span<const std::byte> pieces[] = {std::as_bytes(std::span(bytes))};
-  SumChange sums(volume, node->id);
+  SumChange sums(volume, node->id, ctx.deadline);
   const SumRange range{0, blob, 0, bytes.size(), {.fresh = true}};
   Status written = sums.begin(std::span(&range, 1), pieces);
   if (written) written = volume.blobs.write(blob, 0, pieces);
@@ -45,10 +45,10 @@ Status move_inline_to_blob(VolumeContext& volume, const NodeRef& node) {
     volume.in_flight.abandon(blob);
     return written;
   }
-  const std::lock_guard lock(node->lock);
-  if (node->deleted) {
+  const auto lock = lock_by(node->lock, ctx.deadline);
+  if (!lock || node->deleted) {
     volume.in_flight.abandon(blob);
-    return fail(Errc::kStale);
+    return lock ? fail(Errc::kStale) : fail(lock.error());
   }
   if (node->writing == nullptr) node->writing = std::make_unique<Writing>();
   Writing& writing = *node->writing;
@@ -81,7 +81,7 @@ Status unshare(VolumeContext& volume, const OpContext& ctx, const NodeRef& node,
   Piece whole;
   BlobPins::Hold hold;
   {
-    const std::shared_lock lock(node->lock);
+    STOA_TRY(lock, share_by(node->lock, ctx.deadline));
     STOA_CHECK_OK(require_regular(*node));
     for (const Extent& extent : node->record.layout.extents) {
       if (piece.file_offset < extent.file_offset || piece.file_offset >= extent.end()) continue;
@@ -128,7 +128,7 @@ Status lengthen_last(VolumeContext& volume, const OpContext& ctx, const NodeRef&
   std::uint64_t room = 0;
   BlobPins::Hold hold;
   {
-    const std::shared_lock lock(node->lock);
+    STOA_TRY(lock, share_by(node->lock, ctx.deadline));
     STOA_CHECK_OK(require_regular(*node));
     room = room_behind(volume, *node, offset);
     if (room == 0) return {};
@@ -137,7 +137,7 @@ Status lengthen_last(VolumeContext& volume, const OpContext& ctx, const NodeRef&
   }
   // What the blob holds there is from before the cut.
   const std::uint64_t used = last.blob_offset + last.length;
-  STOA_CHECK_OK(punch_blob(volume, node->id, last.end(), last.blob, used, room, used));
+  STOA_CHECK_OK(punch_blob(volume, node->id, last.end(), last.blob, used, room, used, ctx.deadline));
   return change_record(volume, ctx, node, [&](MetaTxn&, Inode& next) -> Result<bool> {
     if (next.layout.extents.empty() || next.layout.extents.back() != last) return false;
     next.layout.extents.back().length += room;
@@ -161,16 +161,16 @@ Status prepare_locked(VolumeContext& volume, const OpContext& ctx, const NodeRef
   bool is_inline = false;
   bool shared = false;
   {
-    const std::shared_lock lock(node->lock);
+    STOA_TRY(lock, share_by(node->lock, ctx.deadline));
     STOA_CHECK_OK(require_regular(*node));
     is_inline = reads_inline(*node);
     for (const Piece& piece : node->record.layout.map(offset, length)) shared |= piece.shared;
   }
-  if (is_inline) STOA_CHECK_OK(move_inline_to_blob(volume, node));
+  if (is_inline) STOA_CHECK_OK(move_inline_to_blob(volume, ctx, node));
   while (shared) {
     Piece first;
     {
-      const std::shared_lock lock(node->lock);
+      STOA_TRY(lock, share_by(node->lock, ctx.deadline));
       for (const Piece& piece : node->record.layout.map(offset, length)) {
         if (piece.shared && first.hole()) first = piece;
       }

@@ -31,7 +31,7 @@ Result<RangeReply> punch(VolumeContext& volume, const OpContext& ctx, const Rang
   std::uint64_t end = 0, size = 0;
   bool is_inline = false;
   {
-    const std::shared_lock lock(node->lock);
+    STOA_TRY(lock, share_by(node->lock, ctx.deadline));
     size = node->record.size;
     end = std::min(node->record.size, req.offset + req.length);
     is_inline = node->record.has(kContentInline);
@@ -39,7 +39,7 @@ Result<RangeReply> punch(VolumeContext& volume, const OpContext& ctx, const Rang
   std::vector<Piece> zeroed;
   BlobPins::Hold hold;
   if (!is_inline && req.offset < end) {
-    const std::shared_lock lock(node->lock);
+    STOA_TRY(lock, share_by(node->lock, ctx.deadline));
     STOA_CHECK_OK(require_regular(*node));
     const auto pieces = node->record.layout.map(req.offset, end - req.offset);
     // A hole in the middle of shared bytes makes two extents of one.
@@ -54,8 +54,8 @@ Result<RangeReply> punch(VolumeContext& volume, const OpContext& ctx, const Rang
   }
   for (const Piece& piece : zeroed) {
     const std::uint64_t content_end = piece.blob_offset + (size - piece.file_offset);
-    STOA_CHECK_OK(
-        punch_blob(volume, req.id, piece.file_offset, piece.blob, piece.blob_offset, piece.length, content_end));
+    STOA_CHECK_OK(punch_blob(volume, req.id, piece.file_offset, piece.blob, piece.blob_offset, piece.length,
+                             content_end, ctx.deadline));
   }
   return change_range(volume, ctx, node, req.offset, RangeEffect::kContent, [&](MetaTxn& txn, Inode& next) -> Status {
     if (req.offset >= end) return {};
@@ -88,7 +88,7 @@ Result<SeekReply> seek(const VolumeView& volume, const OpContext& ctx, const See
   bool is_inline = false;
   BlobPins::Hold hold;
   {
-    const std::shared_lock lock(node->lock);
+    STOA_TRY(lock, share_by(node->lock, ctx.deadline));
     STOA_CHECK_OK(require_regular(*node));
     STOA_CHECK_OK(require_read(ctx, node->record));
     STOA_CHECK_OK(volume.state.before_look(ctx, req.id));

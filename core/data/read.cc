@@ -79,8 +79,8 @@ auto with_snapshot(const VolumeView& volume, const OpContext& ctx, FileId id, st
                    std::uint64_t wanted, Deliver deliver) -> decltype(deliver(std::declval<Snapshot&>())) {
   STOA_TRY(node, reach(volume, ctx, id));
   STOA_TRY(gate, share_by(node->data_gate, ctx.deadline));
-  auto p = [&] {
-    const std::shared_lock lock(node->lock);
+  auto p = [&]() -> Result<Snapshot> {
+    STOA_TRY(lock, share_by(node->lock, ctx.deadline));
     return snapshot(volume, ctx, *node, offset, wanted);
   }();
   if (!p) return fail(p.error());

@@ -53,7 +53,7 @@ Result<bool> record_row(VolumeContext& volume, BlobId blob, std::uint64_t number
     unknown = ~row->known & wanted;
   }
   HeldBlocks held(row, unknown);
-  held.hold();
+  STOA_CHECK_OK(held.hold({}));
   std::array<std::uint32_t, kSumRowBlocks> sums{};
   std::vector<std::byte> buffer(kSumBlockBytes);
   for (std::uint64_t some = unknown; some != 0; some &= some - 1) {
@@ -201,7 +201,12 @@ Status scrub_all(VolumeContext& volume, qos::BackgroundThrottle* throttle) {
     if (!seen->has(kContentInline) && seen->layout.empty()) continue;
     // The walk sees the past; the file is looked at as it is now.
     const auto node = volume.nodes.get(id);
-    if (!node) continue;
+    if (!node && node.error().code == Errc::kStale) continue;  // removed since
+    if (!node) {
+      log_warning("data", "a file could not be verified",
+                  {{"inode", static_cast<std::uint64_t>(id)}, {"error", describe(node.error())}});
+      continue;
+    }
     verify_file(volume, *node, [&](std::uint64_t bytes) {
       reading.spent(bytes);
       return !reading.stopped();

@@ -40,12 +40,15 @@ class Bytes {
 
 }  // namespace
 
-void HeldBlocks::hold() {
+Status HeldBlocks::hold(const Deadline& by) {
   STOA_ASSERT(!held_, "blocks are held once");
   std::unique_lock lock(row_->mutex);
-  row_->changed.wait(lock, [&] { return (row_->busy & blocks_) == 0 && !row_->staged; });
+  while ((row_->busy & blocks_) != 0 || row_->staged) {
+    if (!by.wait(row_->changed, lock)) return fail(Errc::kTimeout, "others were in the blocks until the deadline");
+  }
   row_->busy |= blocks_;
   held_ = true;
+  return {};
 }
 
 void HeldBlocks::release() {
@@ -142,7 +145,7 @@ Status SumChange::hold(std::span<const SumRange> ranges) {
   order_.resize(held_.size());
   for (std::size_t i = 0; i < order_.size(); ++i) order_[i] = i;
   std::ranges::sort(order_, {}, [&](std::size_t i) { return std::pair(held_[i].row().blob, held_[i].row().number); });
-  for (const std::size_t i : order_) held_[i].hold();
+  for (const std::size_t i : order_) STOA_CHECK_OK(held_[i].hold(by_));
   for (Part& part : parts_) {
     LiveRow& row = held_[part.held].row();
     part.overwrites = part.from < row.lengths[part.block];
@@ -236,7 +239,9 @@ Status SumChange::take_from_store() {
     unsigned ahead = 0;
     {
       std::unique_lock lock(row->mutex);
-      row->changed.wait(lock, [&] { return !row->staged; });
+      while (row->staged) {
+        if (!by_.wait(row->changed, lock)) return fail(Errc::kTimeout, "sums were on their way until the deadline");
+      }
       const std::uint64_t changes = row->overwriting & held_[i].blocks();
       if (changes == 0) continue;
       if ((row->stored & changes) != 0) {
@@ -261,7 +266,7 @@ Status SumChange::take_from_store() {
       newest = std::max(newest, ticket);
     }
   }
-  return newest == CommitTicket{} ? Status{} : volume_.committer.wait_durable(newest);
+  return newest == CommitTicket{} ? Status{} : volume_.committer.wait_durable(newest, by_);
 }
 
 Status SumChange::written() {

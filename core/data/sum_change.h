@@ -27,7 +27,8 @@ class HeldBlocks {
   HeldBlocks& operator=(HeldBlocks&&) = delete;
   ~HeldBlocks() { release(); }
   void add(std::uint64_t blocks) { blocks_ |= blocks; }
-  void hold();  // several rows: in ascending order of blob and number
+  // Several rows: in ascending order of blob and number. kTimeout: others were in the blocks until the deadline.
+  Status hold(const Deadline& by);
   void release();
   LiveRow& row() const { return *row_; }
   const LiveRowRef& ref() const { return row_; }
@@ -47,14 +48,14 @@ Status verify_stored_part(const VolumeView& volume, LiveRow& row, std::size_t bl
 
 class SumChange {
  public:
-  SumChange(VolumeContext& volume, FileId file) : volume_(volume), file_(file) {}
+  SumChange(VolumeContext& volume, FileId file, const Deadline& by) : volume_(volume), file_(file), by_(by) {}
   ~SumChange();
   SumChange(const SumChange&) = delete;
   SumChange& operator=(const SumChange&) = delete;
 
   // `data` goes to the ranges in order. Waits for others in the same blocks, and for the store when it has sums of what
-  // changes. Sums the bytes. kCorrupt: a block that is overwritten in part is damaged already, which is remembered;
-  // nothing was changed.
+  // changes, until the deadline: kTimeout. Sums the bytes. kCorrupt: a block that is overwritten in part is damaged
+  // already, which is remembered; nothing was changed.
   Status begin(std::span<const SumRange> ranges, ConstBuffers data);
   // From now on bytes may change: when nothing is published, what they were is not known any more.
   void changing() { changing_ = true; }
@@ -82,6 +83,7 @@ class SumChange {
 
   VolumeContext& volume_;
   const FileId file_;
+  const Deadline by_;
   std::vector<HeldBlocks> held_;
   std::vector<std::uint64_t> content_ends_;  // of each
   std::vector<std::size_t> order_;           // of held_, as they are locked

@@ -20,7 +20,7 @@ void stage_changes(MetaTxn& txn, std::span<const Layout::Change> changes) {
 Result<Trimmed> prepare_truncate(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, std::uint64_t size) {
   STOA_CHECK_OK(flush_file(volume, ctx, node));
   Trimmed trimmed;
-  const std::shared_lock lock(node->lock);
+  STOA_TRY(lock, share_by(node->lock, ctx.deadline));
   STOA_CHECK_OK(require_live(*node));
   for (const Extent& extent : node->record.layout.extents) {
     if (extent.shared || extent.file_offset >= size || extent.end() <= size) continue;
@@ -60,17 +60,17 @@ Status stage_truncate(VolumeContext& volume, MetaTxn& txn, const NodeRef& node, 
   return {};
 }
 
-void finish_truncate(VolumeContext& volume, const NodeRef& node, const Trimmed& trimmed) {
+void finish_truncate(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, const Trimmed& trimmed) {
   if (trimmed.pieces.empty()) return;
   CommitTicket ticket{};
   {
     const std::shared_lock lock(node->lock);
     ticket = node->ticket;
   }
-  if (!volume.committer.wait_durable(ticket)) return;
+  if (!volume.committer.wait_durable(ticket, ctx.durable_by)) return;
   for (const Piece& piece : trimmed.pieces) {
-    const Status done =
-        punch_blob(volume, node->id, piece.file_offset, piece.blob, piece.blob_offset, piece.length, piece.blob_offset);
+    const Status done = punch_blob(volume, node->id, piece.file_offset, piece.blob, piece.blob_offset, piece.length,
+                                   piece.blob_offset, ctx.durable_by);
     if (!done) {
       log_warning("data", "space of a file that was cut could not be given back", {{"error", describe(done.error())}});
     }

@@ -20,7 +20,7 @@ Result<Trimmed> prepare_truncate(VolumeContext& volume, const OpContext& ctx, co
 Status stage_truncate(VolumeContext& volume, MetaTxn& txn, const NodeRef& node, Inode& next, std::uint64_t size);
 
 // After the transaction, gate still held: gives the space of large cuts back, once the cut is durable.
-void finish_truncate(VolumeContext& volume, const NodeRef& node, const Trimmed& trimmed);
+void finish_truncate(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, const Trimmed& trimmed);
 
 // The references of an extent list that changed.
 void stage_changes(MetaTxn& txn, std::span<const Layout::Change> changes);

@@ -58,7 +58,7 @@ Result<bool> is_damaged(const VolumeView& volume, BlobId blob, std::uint64_t row
     if (const LiveRowRef live = live_row(); live != nullptr) {
       // Nobody writes to it meanwhile.
       HeldBlocks held(live, bit);
-      held.hold();
+      STOA_CHECK_OK(held.hold({}));
       bool known = false;
       {
         const std::lock_guard lock(live->mutex);

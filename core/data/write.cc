@@ -29,7 +29,7 @@ class BlobWrite {
         req_(req),
         length_(length),
         end_(req.offset + length),
-        sums_(volume, node->id) {}
+        sums_(volume, node->id, ctx.deadline) {}
 
   // With the node locked: the write is known to go to blobs. Charges what it adds.
   Status begin() {
@@ -55,10 +55,10 @@ class BlobWrite {
   }
   // What was promised of the bytes that run() wrote. Others may be in the file meanwhile.
   Status keep_promise() {
-    if (ctx_.durability == Durability::kDurable && ctx_.pending != nullptr && !flush_now_) {
-      ctx_.pending->add_written(node_->id);
+    if (ctx_.durability == Durability::kDurable && ctx_.defers && !flush_now_) {
+      ctx_.pending.add_written(node_->id);
     } else if (ctx_.durability == Durability::kDurable || flush_now_) {
-      STOA_TRY(ticket, flush_file(volume_, ctx_, node_));
+      STOA_TRY(ticket, flush_file(volume_, ctx_.after_change(), node_));
       STOA_CHECK_OK(sync_or_defer(volume_, ctx_, ticket));
     }
     return {};
@@ -85,7 +85,7 @@ class BlobWrite {
     for (;;) {
       std::vector<Room> rooms;
       {
-        const std::shared_lock lock(node_->lock);
+        STOA_TRY(lock, share_by(node_->lock, ctx_.deadline));
         for (const Piece& piece : pieces_) {
           if (!piece.hole()) continue;
           const Neighbours around = neighbours(*node_, piece.file_offset);
@@ -97,7 +97,7 @@ class BlobWrite {
       }
       if (rooms.empty()) return {};
       for (const Room& room : rooms) STOA_CHECK_OK(add_room(room));
-      const std::lock_guard lock(node_->lock);
+      STOA_TRY(lock, lock_by(node_->lock, ctx_.deadline));
       if (node_->deleted) return fail(Errc::kStale);  // its blobs may be another file's by now
       map();
     }
@@ -105,7 +105,11 @@ class BlobWrite {
 
   Status add_room(const Room& room) {
     STOA_TRY(blob, reserve_blob(volume_, room.length));
-    const std::lock_guard lock(node_->lock);
+    const auto lock = lock_by(node_->lock, ctx_.deadline);
+    if (!lock) {
+      volume_.in_flight.abandon(blob);
+      return fail(lock.error());
+    }
     Writing& writing = *node_->writing;
     const auto there = map_file(*node_, room.file_offset, room.length);
     const bool free = there.size() == 1 && there[0].hole();
@@ -154,6 +158,7 @@ class BlobWrite {
     return {};
   }
 
+  // Waits for its locks without an end: what began must be published, whatever became of it.
   Result<WriteReply> publish(const Status& done) {
     const std::shared_lock tree_lock(volume_.tree_lock);
     const std::lock_guard lock(node_->lock);
@@ -378,12 +383,12 @@ Result<CommitReply> commit(VolumeContext& volume, const OpContext& ctx, const Co
   STOA_TRY(node, reach(volume, ctx, req.id));
   CommitReply reply{.before = {}, .attr = {}, .verifier = volume.write_verifier};
   {
-    const std::shared_lock lock(node->lock);
+    STOA_TRY(lock, share_by(node->lock, ctx.deadline));
     STOA_CHECK_OK(require_regular(*node));
     reply.before = node->record.before();
   }
-  if (ctx.pending != nullptr) {
-    ctx.pending->add_written(req.id);
+  if (ctx.defers) {
+    ctx.pending.add_written(req.id);
   } else {
     STOA_TRY(ticket, flush_file(volume, ctx, node));
     STOA_CHECK_OK(volume.committer.wait_durable(ticket, ctx.durable_by));

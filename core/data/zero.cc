@@ -23,7 +23,7 @@ struct Edge {
 
 // The blocks of the row with covered bytes in [from, to) of it; their sums as they will be.
 Result<std::optional<Edge>> look_at_edge(VolumeContext& volume, FileId id, const LiveRowRef& row, std::uint64_t from,
-                                         std::uint64_t to, std::int64_t file_offset) {
+                                         std::uint64_t to, std::int64_t file_offset, const Deadline& by) {
   std::uint64_t blocks = 0, known = 0;
   {
     const std::lock_guard lock(row->mutex);
@@ -35,7 +35,7 @@ Result<std::optional<Edge>> look_at_edge(VolumeContext& volume, FileId id, const
   }
   if (blocks == 0) return std::nullopt;
   std::optional<Edge> edge(Edge{.held = HeldBlocks(row, blocks)});
-  edge->held.hold();
+  STOA_CHECK_OK(edge->held.hold(by));
   for (std::uint64_t some = blocks; some != 0; some &= some - 1) {
     const auto block = static_cast<std::size_t>(std::countr_zero(some));
     const std::uint64_t begin = block * kSumBlockBytes;
@@ -83,7 +83,7 @@ void forget_edge(VolumeContext& volume, Edge& edge) {
 }  // namespace
 
 Status punch_blob(VolumeContext& volume, FileId id, std::uint64_t file_offset, BlobId blob, std::uint64_t offset,
-                  std::uint64_t length, std::uint64_t content_end) {
+                  std::uint64_t length, std::uint64_t content_end, const Deadline& by) {
   STOA_ASSERT(length > 0, "a punch zeroes bytes");
   const std::uint64_t end = offset + length;
   const LiveSums::Origin origin{false, std::min(content_end, volume.blobs.capacity(blob))};
@@ -99,7 +99,7 @@ Status punch_blob(VolumeContext& volume, FileId id, std::uint64_t file_offset, B
     if (offset <= begin && end >= begin + kSumRowBytes) continue;
     STOA_TRY(row, volume.data->sums.find(volume.kv, blob, number, origin));
     STOA_TRY(edge, look_at_edge(volume, id, row, std::max(offset, begin) - begin,
-                                std::min(end, begin + kSumRowBytes) - begin, row_in_file(number)));
+                                std::min(end, begin + kSumRowBytes) - begin, row_in_file(number), by));
     if (edge) edges.push_back(std::move(*edge));
   }
   for (Edge& edge : edges) {
@@ -119,10 +119,10 @@ Status punch_blob(VolumeContext& volume, FileId id, std::uint64_t file_offset, B
   }
   STOA_CHECK_OK(it->status());
   if (!gone.empty()) {
-    STOA_TRY(ticket, volume.committer.commit({.batch = gone.take()}));
+    STOA_TRY(ticket, volume.committer.commit({.batch = gone.take()}, by));
     newest = ticket;
   }
-  if (newest != CommitTicket{}) STOA_CHECK_OK(volume.committer.wait_durable(newest));
+  if (newest != CommitTicket{}) STOA_CHECK_OK(volume.committer.wait_durable(newest, by));
   Status zeroed = volume.blobs.punch(blob, offset, length);
   if (zeroed) zeroed = volume.blobs.sync(std::span(&blob, 1));
   if (!zeroed) {

@@ -12,7 +12,7 @@ namespace {
 
 Result<EntryRecord> find_directory(const VolumeView& volume, const OpContext& ctx, const NodeRef& dir,
                                    std::string_view raw) {
-  const std::shared_lock lock(dir->lock);
+  STOA_TRY(lock, share_by(dir->lock, ctx.deadline));
   STOA_CHECK_OK(require_directory(*dir));
   STOA_CHECK_OK(require(ctx, dir->record, kRightSearch));
   return find_form(volume, *dir, raw, true);
@@ -27,9 +27,7 @@ Result<FileId> make_one(VolumeContext& volume, const OpContext& ctx, const NodeR
     counts_in = std::move(node);
   }
   // The object that needs the directory is synced later than it, so the directory needs no sync of its own.
-  OpContext applied = ctx;
-  applied.durability = Durability::kApplied;
-  applied.pending = nullptr;
+  const OpContext applied = ctx.applied();
   return run_mutation(volume, applied, [&](CommitTicket&) -> Result<FileId> {
     STOA_TRY(locks, NodeLocks::take(ctx, {dir, counts_in}));
     STOA_CHECK_OK(require_directory(*dir));
@@ -61,10 +59,8 @@ Result<FileId> make_one(VolumeContext& volume, const OpContext& ctx, const NodeR
 Status remove_implicit(VolumeContext& volume, const OpContext& ctx, const NodeRef& parent, std::string_view raw) {
   STOA_TRY(entry, find_directory(volume, ctx, parent, raw));
   if (!entry.exists()) return fail(Errc::kNotFound);
-  STOA_TRY(victim, node_of(volume, parent, raw, entry));
-  OpContext applied = ctx;
-  applied.durability = Durability::kApplied;
-  applied.pending = nullptr;
+  STOA_TRY(victim, node_of(volume, ctx, parent, raw, entry));
+  const OpContext applied = ctx.applied();
   const auto removed = run_mutation(volume, applied, [&](CommitTicket&) -> Result<bool> {
     STOA_TRY(locks, NodeLocks::take(ctx, {parent, victim}));
     STOA_CHECK_OK(require_directory(*parent));
@@ -113,7 +109,7 @@ Result<NodeRef> walk_directories(const VolumeView& volume, const OpContext& ctx,
   for (const std::string_view raw : parts) {
     STOA_TRY(entry, find_directory(volume, ctx, dir, raw));
     if (!entry.exists()) return fail(Errc::kNotFound);
-    auto next = node_of(volume, dir, raw, entry);
+    auto next = node_of(volume, ctx, dir, raw, entry);
     if (!next) return fail(next.error().code == Errc::kStale ? Errc::kNotFound : next.error().code);
     dir = std::move(*next);
   }
@@ -128,7 +124,7 @@ Result<NodeRef> make_directories(VolumeContext& volume, const OpContext& ctx, Fi
   for (std::size_t depth = 0; depth < parts.size(); ++depth) {
     STOA_TRY(entry, find_directory(volume, ctx, dir, parts[depth]));
     if (entry.exists()) {
-      STOA_TRY(next, node_of(volume, dir, parts[depth], entry));
+      STOA_TRY(next, node_of(volume, ctx, dir, parts[depth], entry));
       dir = std::move(next);
     } else {
       bool new_one = false;

@@ -13,7 +13,8 @@ constexpr std::uint32_t kReading = kAccessRead | kAccessLookup | kAccessExecute 
 Result<AccessReply> access(const VolumeView& volume, const OpContext& ctx, const AccessRequest& req) {
   STOA_TRY(node, reach(volume, ctx, req.id));
   STOA_TRY(sealed, is_sealed(volume, ctx, node));
-  const bool fixed = sealed || is_recycled(volume, node);
+  STOA_TRY(recycled, is_recycled(volume, ctx, node));
+  const bool fixed = sealed || recycled;
   STOA_TRY(lock, share_by(node->lock, ctx.deadline));
   STOA_CHECK_OK(require_live(*node));
   STOA_CHECK_OK(volume.state.before_look(ctx, req.id));

@@ -19,7 +19,8 @@ Result<AncestorsReply> ancestors(const VolumeView& volume, const OpContext& ctx,
         next = entry.id;
       }
       auto found = volume.nodes.get(next);
-      if (!found) break;  // removed since
+      if (!found && found.error().code == Errc::kStale) break;  // removed since
+      STOA_CHECK_OK(found);
       node = *std::move(found);
     }
   }
@@ -28,15 +29,15 @@ Result<AncestorsReply> ancestors(const VolumeView& volume, const OpContext& ctx,
   return AncestorsReply{directories_of(node->ancestry)};
 }
 
-Status find_qos_classes(const VolumeView& volume, FileId file, const QosTable& table,
+Status find_qos_classes(const VolumeView& volume, const OpContext& ctx, FileId file, const QosTable& table,
                         std::vector<qos::QosClass*>& found) {
   STOA_TRY(node, volume.nodes.get(file));
   node->prefetch();  // the request itself comes next
   // Both before the locks: what was found while either changed is not taken for what holds since.
   const QosMemo::Stamp stamp{.table = table.directories_version(), .moves = volume.nodes.moves()};
   if (stamp.table == 0 || node->qos_classes.recall(stamp, found)) return {};
-  const std::shared_lock chain(volume.tree_lock);
-  const std::shared_lock lock(node->lock);
+  STOA_TRY(chain, share_by(volume.tree_lock, ctx.deadline));
+  STOA_TRY(lock, share_by(node->lock, ctx.deadline));
   const std::size_t before = found.size();
   table.find_directories(directories_of(node->ancestry), found);
   const std::span<qos::QosClass* const> qos_classes = std::span(found).subspan(before);

@@ -16,8 +16,8 @@ namespace {
 // in it are reached through it only (they belong to one multipart upload), so their locks can follow its own without a
 // deadlock.
 // kStale: a part is not what it was when its content was joined.
-Status stage_consume(VolumeContext& volume, MetaTxn& txn, const NodeRef& dir, const NodeRef& parent,
-                     const std::map<FileId, std::uint64_t>& versions) {
+Status stage_consume(VolumeContext& volume, const OpContext& ctx, MetaTxn& txn, const NodeRef& dir,
+                     const NodeRef& parent, const std::map<FileId, std::uint64_t>& versions) {
   STOA_CHECK_OK(require_directory(*dir));
   const std::string lower = keys::id_key(dir->id);
   Inode emptied = dir->record;
@@ -27,7 +27,8 @@ Status stage_consume(VolumeContext& volume, MetaTxn& txn, const NodeRef& dir, co
     STOA_TRY(entry, EntryRecord::decode(it->value()));
     if (entry.type == FileType::kDirectory) return fail(Errc::kInvalid, "a directory among the parts");
     STOA_TRY(node, volume.nodes.get(entry.id));
-    txn.keep_locked(node, std::unique_lock(node->lock));
+    STOA_TRY(lock, lock_by(node->lock, ctx.deadline));
+    txn.keep_locked(node, std::move(lock));
     const auto part = versions.find(node->id);
     if (part != versions.end() && part->second != node->record.data_version)
       return fail(Errc::kStale, "a part changed");
@@ -89,13 +90,15 @@ Result<PutKeyReply> concatenate(VolumeContext& volume, const OpContext& ctx, con
     consumed = node;
     STOA_TRY(attr, getattr(volume, ctx, {.id = req.consume_dir}));
     if (attr.attr.type != FileType::kDirectory) return fail(Errc::kNotDirectory);
-    STOA_TRY(parent, volume.nodes.get([&] {
-      const std::shared_lock lock(node->lock);
-      return node->record.parent;
-    }()));
+    FileId parent = kNoFile;
+    {
+      STOA_TRY(lock, share_by(node->lock, ctx.deadline));
+      parent = node->record.parent;
+    }
+    STOA_TRY(parent, volume.nodes.get(parent));
     consumed_parent = parent;
     put.also_locked = {consumed, consumed_parent};
-    put.stage_more = [&](MetaTxn& txn) { return stage_consume(volume, txn, consumed, consumed_parent, versions); };
+    put.stage_more = [&](MetaTxn& txn) { return stage_consume(volume, ctx, txn, consumed, consumed_parent, versions); };
   }
   auto reply = put_object(volume, ctx, put, content);
   if (!reply) discard_content(volume, content);

@@ -19,7 +19,7 @@ Result<FoundObject> find_object(const VolumeView& volume, const OpContext& ctx, 
       found.entry = entry;
     }
     if (!found.entry.exists()) return found;
-    auto node = node_of(volume, dir, parts.last, found.entry);
+    auto node = node_of(volume, ctx, dir, parts.last, found.entry);
     if (!node && node.error().code == Errc::kStale) continue;
     if (!node) return fail(node.error());
     found.node = std::move(*node);

@@ -7,6 +7,7 @@ namespace stoa::core {
 
 class QosTable;
 
-Status find_qos_classes(const VolumeView&, FileId file, const QosTable& table, std::vector<qos::QosClass*>& found);
+Status find_qos_classes(const VolumeView&, const OpContext&, FileId file, const QosTable& table,
+                        std::vector<qos::QosClass*>& found);
 
 }  // namespace stoa::core

@@ -23,7 +23,7 @@ Result<bool> KeyWalker::may_list(FileId dir) {
   auto node = volume_.nodes.get(dir);
   if (!node && node.error().code == Errc::kStale) return false;  // gone since the walk began
   if (!node) return fail(node.error());
-  const std::shared_lock lock((*node)->lock);
+  STOA_TRY(lock, share_by((*node)->lock, ctx_.deadline));
   if ((*node)->deleted) return false;
   return require(ctx_, (*node)->record, kRightListDirectory | kRightSearch).has_value();
 }
@@ -98,7 +98,7 @@ Result<bool> KeyWalker::is_empty() {
   auto node = volume_.nodes.get(entry_.id);
   if (!node && node.error().code == Errc::kStale) return true;
   if (!node) return fail(node.error());
-  const std::shared_lock lock((*node)->lock);
+  STOA_TRY(lock, share_by((*node)->lock, ctx_.deadline));
   return (*node)->record.entries == 0;
 }
 

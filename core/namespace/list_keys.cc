@@ -9,13 +9,14 @@ namespace stoa::core {
 namespace {
 
 // Attributes and, when wanted, meta for the ids of one page, with few look-ups in the store.
-Status fill(const VolumeView& volume, bool want_meta, std::span<const FileId> ids, std::vector<ListedKey>& keys_out) {
+Status fill(const VolumeView& volume, const OpContext& ctx, bool want_meta, std::span<const FileId> ids,
+            std::vector<ListedKey>& keys_out) {
   std::vector<FileId> unknown;
   std::vector<std::size_t> missing;
   std::vector<Inode> inodes(ids.size());
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (const NodeRef node = volume.nodes.peek(ids[i])) {
-      const std::shared_lock lock(node->lock);
+      STOA_TRY(lock, share_by(node->lock, ctx.deadline));
       if (!node->deleted) inodes[i] = node->record;
     } else {
       missing.push_back(i);
@@ -66,7 +67,7 @@ class Listing {
     STOA_CHECK_OK(break_leases());
     STOA_ASSERT(reply_.keys.size() == ids_.size(), "each key of the page has a file");
     STOA_ASSERT(reply_.keys.size() + reply_.prefixes.size() <= req_.limit, "a page has a limit");
-    STOA_CHECK_OK(fill(volume_, req_.want_meta, ids_, reply_.keys));
+    STOA_CHECK_OK(fill(volume_, ctx_, req_.want_meta, ids_, reply_.keys));
     // A file that vanished while the page was gathered has no attributes any more.
     std::erase_if(reply_.keys, [](const ListedKey& key) { return key.attr.id == kNoFile; });
     return std::move(reply_);

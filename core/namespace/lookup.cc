@@ -36,7 +36,7 @@ Result<LookupReply> lookup(const VolumeView& volume, const OpContext& ctx, const
   STOA_CHECK_OK(volume.state.before_look(ctx, found));
   const bool up = req.name == "..";
   auto child = up                      ? reach(volume, ctx, found)
-               : entry.record.exists() ? node_of(volume, parent, entry.raw, entry.record)
+               : entry.record.exists() ? node_of(volume, ctx, parent, entry.raw, entry.record)
                                        : volume.nodes.get(found);
   if (!child) return fail(child.error().code == Errc::kStale && !up ? Errc::kNotFound : child.error().code);
   STOA_TRY(lock, share_by((*child)->lock, ctx.deadline));

@@ -37,7 +37,8 @@ Status may_delete(VolumeContext& volume, const OpContext& ctx, FileId parent, co
 
 Status may_use(VolumeContext& volume, const OpContext& ctx, const OpenRequest& req, const NodeRef& node) {
   STOA_TRY(sealed, is_sealed(volume, ctx, node));
-  const bool fixed = sealed || is_recycled(volume, node);
+  STOA_TRY(recycled, is_recycled(volume, ctx, node));
+  const bool fixed = sealed || recycled;
   FileId parent = kNoFile;
   {
     STOA_TRY(lock, share_by(node->lock, ctx.deadline));
@@ -61,8 +62,10 @@ Status cut(VolumeContext& volume, const OpContext& ctx, OpenId open, OpenReply& 
   STOA_CHECK_OK(volume.state.check_denied(reply.attr.id, open, kShareWrite));
   OpContext through = ctx;
   through.open = open;
-  STOA_TRY(now, setattr(volume, through, {.id = reply.attr.id, .set = {.size = 0}}));
-  reply.attr = now.attr;
+  const auto now = setattr(volume, through, {.id = reply.attr.id, .set = {.size = 0}});
+  ctx.pending = std::move(through.pending);
+  STOA_CHECK_OK(now);
+  reply.attr = now->attr;
   reply.truncated = true;
   return {};
 }
@@ -119,7 +122,7 @@ Result<OpenReply> open_name(VolumeContext& volume, const OpContext& ctx, const O
       return fail(bin == kNoFile ? Errc::kNotFound : Errc::kIsDirectory);
     }
   }
-  STOA_TRY(node, node_of(volume, dir, entry.raw, entry.record));
+  STOA_TRY(node, node_of(volume, ctx, dir, entry.raw, entry.record));
   return open_there(volume, ctx, req, node, std::move(reply));
 }
 

@@ -128,7 +128,8 @@ Status end_walk(VolumeContext& volume, const OwnerWalk& walk) {
   }
   for (const FileId dir : counted) {
     auto path = path_of(volume, ctx, {.id = dir});
-    if (!path) continue;  // removed meanwhile
+    if (!path && path.error().code == Errc::kStale) continue;  // removed meanwhile
+    STOA_CHECK_OK(path);
     log_info("quota", "users and groups are counted", {{"path", path->path}});
     volume.events.add(Severity::kInfo, "owners_counted", std::move(path->path),
                       "usage by user and group is counted; limits of users and groups bind from now on");

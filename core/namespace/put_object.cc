@@ -125,8 +125,11 @@ Result<PutKeyReply> put_object(VolumeContext& volume, const OpContext& ctx, cons
       // Whatever vanishes between a look and the locks (another key's removal pruned the directory) is looked for
       // again.
       const auto dir = make_directories(volume, ctx, put.root, parts.directories, &kept, put.multipart);
-      const bool counts = !put.multipart || volume.nodes.get(put.multipart->dir);
-      if (!dir && dir.error().code == Errc::kStale && counts && volume.nodes.get(put.root)) continue;
+      if (!dir && dir.error().code == Errc::kStale) {
+        STOA_CHECK_OK(volume.nodes.get(put.root));
+        if (put.multipart) STOA_CHECK_OK(volume.nodes.get(put.multipart->dir));
+        continue;
+      }
       if (!dir) return fail(dir.error());
       auto found = find_object(volume, ctx, put.root, parts);
       if (!found && found.error().code == Errc::kNotFound) continue;
@@ -168,7 +171,7 @@ Result<PutKeyReply> put_object(VolumeContext& volume, const OpContext& ctx, cons
     }
   };
   auto reply = attempt();
-  if (!reply) prune_directories(volume, ctx, put.root, parts.directories, kept);
+  if (!reply) prune_directories(volume, ctx.without_deadline(), put.root, parts.directories, kept);
   return reply;
 }
 

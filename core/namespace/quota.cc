@@ -96,7 +96,7 @@ Result<std::optional<OwnerCountProgress>> progress_of(const VolumeView& volume, 
 
 Result<UsageReply> usage(const VolumeView& volume, const OpContext& ctx, const UsageRequest& req) {
   STOA_TRY(node, volume.nodes.get(req.dir));
-  const std::shared_lock lock(node->lock);
+  STOA_TRY(lock, share_by(node->lock, ctx.deadline));
   STOA_CHECK_OK(require_directory(*node));
   STOA_CHECK_OK(require(ctx, node->record, kRightListDirectory));
   STOA_TRY(counting, progress_of(volume, node->account));
@@ -192,7 +192,7 @@ Result<ListOwnerQuotasReply> list_owner_quotas(const VolumeView& volume, const O
                                                const ListOwnerQuotasRequest& req) {
   if (!ctx.cred.is_superuser()) return fail(Errc::kNotOwner);
   STOA_TRY(node, volume.nodes.get(req.dir));
-  const std::shared_lock lock(node->lock);
+  STOA_TRY(lock, share_by(node->lock, ctx.deadline));
   STOA_CHECK_OK(require_directory(*node));
   if (volume.ledger.read(node->account).owners == OwnersCounted::kNo) return fail(Cause::kOwnersNotCounted);
   STOA_TRY(counting, progress_of(volume, node->account));
@@ -219,8 +219,9 @@ Status report_soft_limits(VolumeContext& volume) {
                            : notice.of == QuotaOf::kGroup ? "group " + std::to_string(notice.id)
                                                           : "directory";
     const bool passed = notice.since != SoftExcess{};
+    const std::string_view unknown = !path && path.error().code == Errc::kStale ? "(removed)" : "(cannot be read)";
     log_warning("quota", passed ? "a soft limit is passed" : "the soft limits are kept again",
-                {{"path", path ? path->path : "(removed)"},
+                {{"path", path ? std::string_view(path->path) : unknown},
                  {"of", of},
                  {"bytes", bytes_of(notice.used)},
                  {"files", files_of(notice.used)},
@@ -271,7 +272,7 @@ Result<StatfsReply> statfs(const VolumeView& volume, const OpContext& ctx, const
   StatfsReply reply{};
   AccountRef account;
   {
-    const std::shared_lock lock(node->lock);
+    STOA_TRY(lock, share_by(node->lock, ctx.deadline));
     STOA_CHECK_OK(require_live(*node));
     reply.attr = node->record.attributes();
     account = node->account;

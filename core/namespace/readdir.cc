@@ -15,9 +15,9 @@ constexpr std::uint64_t kBinCookie = std::uint64_t{1}
                                      << 62;  // behind all others, and within 63 bits, for clients that count so
 
 // Attributes as the cache knows them, else from the store, without letting a long listing push everything else out.
-Result<std::optional<Attributes>> attributes_of(const VolumeView& volume, FileId id) {
+Result<std::optional<Attributes>> attributes_of(const VolumeView& volume, const OpContext& ctx, FileId id) {
   if (const NodeRef node = volume.nodes.peek(id)) {
-    const std::shared_lock lock(node->lock);
+    STOA_TRY(lock, share_by(node->lock, ctx.deadline));
     if (node->deleted) return std::nullopt;
     return node->record.attributes();
   }
@@ -28,9 +28,9 @@ Result<std::optional<Attributes>> attributes_of(const VolumeView& volume, FileId
 }
 
 // An empty folder marker is not shown: the directory itself stands for it.
-Result<bool> is_hidden(const VolumeView& volume, const CookieRecord& entry) {
+Result<bool> is_hidden(const VolumeView& volume, const OpContext& ctx, const CookieRecord& entry) {
   if (!entry.name.empty() || entry.type != FileType::kRegular) return false;
-  STOA_TRY(attr, attributes_of(volume, entry.id));
+  STOA_TRY(attr, attributes_of(volume, ctx, entry.id));
   return !attr || attr->size == 0;
 }
 
@@ -77,7 +77,7 @@ class Page {
     const auto it = volume_.kv.scan(Family::kCookie, lower, keys::behind_prefix(keys::id_key(req_.dir)));
     for (; it->valid(); it->next()) {
       STOA_TRY(entry, CookieRecord::decode(it->value()));
-      STOA_TRY(hidden, is_hidden(volume_, entry));
+      STOA_TRY(hidden, is_hidden(volume_, ctx_, entry));
       if (hidden) continue;
       DirectoryEntry shown{entry.id,
                            entry.type,
@@ -94,7 +94,7 @@ class Page {
     STOA_CHECK_OK(it->status());
     if (!shows_bin_ || req_.cookie >= kBinCookie) return true;
     STOA_TRY(bin, bin_of(volume_, req_.dir));
-    STOA_TRY(attr, attributes_of(volume_, bin));
+    STOA_TRY(attr, attributes_of(volume_, ctx_, bin));
     if (!attr) return true;
     if (!room(kRecycleName.size())) return false;
     add({bin, FileType::kDirectory, kBinCookie, std::string(kRecycleName), {}});
@@ -109,7 +109,7 @@ class Page {
       if (entry.id == req_.dir) {
         entry.attr = reply_.dir;
       } else if (const NodeRef node = volume_.nodes.peek(entry.id)) {
-        const std::shared_lock lock(node->lock);
+        STOA_TRY(lock, share_by(node->lock, ctx_.deadline));
         if (!node->deleted) entry.attr = node->record.attributes();
       } else {
         missing.push_back(&entry);

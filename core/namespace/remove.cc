@@ -44,7 +44,7 @@ Result<RemoveReply> with_target(VolumeContext& volume, const OpContext& ctx, con
       if (req.file != kNoFile && entry.record.id != req.file) return fail(Errc::kNotFound);
       target.entry = std::move(entry);
     }
-    auto node = node_of(volume, dir, target.entry.raw, target.entry.record);
+    auto node = node_of(volume, ctx, dir, target.entry.raw, target.entry.record);
     if (!node) {
       if (node.error().code == Errc::kStale) continue;  // removed meanwhile; the next look tells
       return fail(node.error());
@@ -52,7 +52,7 @@ Result<RemoveReply> with_target(VolumeContext& volume, const OpContext& ctx, con
     target.node = *node;
     STOA_TRY(user_bin, prepare_user_bin(volume, ctx, dir, [&] { return may_remove(ctx, dir, target.node); }));
     target.user_bin = std::move(user_bin);
-    if (target.entry.directory()) STOA_CHECK_OK(discard_empty_bin(volume, target.node));
+    if (target.entry.directory()) STOA_CHECK_OK(discard_empty_bin(volume, ctx, target.node));
     auto reply = run_mutation(
         volume, ctx,
         [&](CommitTicket& ticket) -> Result<std::optional<RemoveReply>> {

@@ -56,7 +56,7 @@ Result<RemoveKeyReply> remove_key(VolumeContext& volume, const OpContext& ctx, c
       return RemoveKeyReply{true};
     });
     if (reply && changed) continue;
-    if (reply && reply->removed) prune_directories(volume, ctx, req.root, parts.directories);
+    if (reply && reply->removed) prune_directories(volume, ctx.without_deadline(), req.root, parts.directories);
     return reply;
   }
 }

@@ -6,9 +6,7 @@ namespace stoa::core {
 Status remove_tree(VolumeContext& volume, const OpContext& ctx, const RemoveRequest& req) {
   // One small transaction a name, each only applied; the caller's promise is kept by the last one, which follows them
   // all.
-  OpContext applied = ctx;
-  applied.durability = Durability::kApplied;
-  applied.pending = nullptr;
+  const OpContext applied = ctx.applied();
   struct Level {
     FileId dir;
     std::string name;      // POSIX name of `dir` in the level above

@@ -58,18 +58,19 @@ Result<ResolvedRename> resolve(VolumeContext& volume, const OpContext& ctx, cons
     if (!entry.record.exists() && names_bin(*to_dir, req.to_name)) return fail(Errc::kExists);
     p.to = entry;
   }
-  STOA_TRY(moved, node_of(volume, from_dir, p.from.raw, p.from.record));
+  STOA_TRY(moved, node_of(volume, ctx, from_dir, p.from.raw, p.from.record));
   p.moved = moved;
-  p.bin = bin_of_user_bin(volume, *from_dir);
+  STOA_TRY(bin, bin_of_user_bin(volume, ctx, *from_dir));
+  p.bin = bin;
   if (p.bin == kNoFile && p.to.record.exists()) {
-    STOA_TRY(replaced, node_of(volume, to_dir, p.to.raw, p.to.record));
+    STOA_TRY(replaced, node_of(volume, ctx, to_dir, p.to.raw, p.to.record));
     p.replaced = replaced;
     STOA_TRY(user_bin, prepare_user_bin(volume, ctx, to_dir, [&]() -> Status {
                STOA_TRY(locks, NodeLocks::take(ctx, {p.from_dir, p.to_dir, p.moved, p.replaced}));
                return check_rules(ctx, req, p);
              }));
     p.user_bin = std::move(user_bin);
-    if (p.to.directory()) STOA_CHECK_OK(discard_empty_bin(volume, replaced));
+    if (p.to.directory()) STOA_CHECK_OK(discard_empty_bin(volume, ctx, replaced));
   }
   return p;
 }

@@ -125,10 +125,10 @@ Status apply(const OpContext& ctx, Inode& next, const SetAttributes& set, const 
 // The ACL that says what chmod does, and what a new file inherits: a directory's own, or that of the directory where a
 // file has its first name. Null: there is none, or nothing for it to say. Asked for before the file is locked: nodes
 // are locked in order of id only.
-Result<AclRef> ruling_acl(VolumeContext& volume, const NodeRef& node) {
+Result<AclRef> ruling_acl(VolumeContext& volume, const OpContext& ctx, const NodeRef& node) {
   FileId parent = kNoFile;
   {
-    const std::shared_lock lock(node->lock);
+    STOA_TRY(lock, share_by(node->lock, ctx.deadline));
     const Inode& record = node->record;
     if (record.acl == nullptr && !awaits_mode(record)) return AclRef();
     if (record.is_directory()) return record.acl;
@@ -138,7 +138,7 @@ Result<AclRef> ruling_acl(VolumeContext& volume, const NodeRef& node) {
   const auto dir = volume.nodes.get(parent);
   if (!dir && dir.error().code == Errc::kStale) return AclRef();  // gone, and the file is still charged there
   if (!dir) return fail(dir.error());
-  const std::shared_lock lock((*dir)->lock);
+  STOA_TRY(lock, share_by((*dir)->lock, ctx.deadline));
   return (*dir)->record.acl;
 }
 
@@ -189,7 +189,7 @@ Result<SetattrReply> setattr(VolumeContext& volume, const OpContext& ctx, const 
   STOA_TRY(node, reach(volume, ctx, req.id));
   AclRef ruling;
   if (req.set.mode) {
-    STOA_TRY(found, ruling_acl(volume, node));
+    STOA_TRY(found, ruling_acl(volume, ctx, node));
     ruling = std::move(found);
   }
   const auto body = [&](CommitTicket& ticket) { return setattr_locked(volume, ctx, req, ruling, node, ticket); };
@@ -197,7 +197,7 @@ Result<SetattrReply> setattr(VolumeContext& volume, const OpContext& ctx, const 
   STOA_TRY(gate, lock_by(node->data_gate, ctx.deadline));
   STOA_TRY(trimmed, prepare_truncate(volume, ctx, node, *req.set.size));
   auto reply = run_mutation(volume, ctx, body);
-  if (reply) finish_truncate(volume, node, trimmed);
+  if (reply) finish_truncate(volume, ctx, node, trimmed);
   return reply;
 }
 

@@ -19,9 +19,10 @@ constexpr std::uint32_t kUserBinMode = 0700;
 constexpr int kLooksMax = 1000;  // at a bin that comes and goes meanwhile
 
 // Bins and users' bins are the core's own: they come durably with the first delete that needs them.
-OpContext own_context() {
+OpContext own_context(const OpContext& caller) {
   OpContext ctx;
   ctx.durability = Durability::kApplied;
+  ctx.deadline = caller.deadline;
   return ctx;
 }
 
@@ -37,10 +38,10 @@ Result<Inode> make_directory(VolumeContext& volume, const MetaTxn& txn, FileId p
   return inode;
 }
 
-Status make_bin(VolumeContext& volume, FileId recycle_root, bool counted) {
+Status make_bin(VolumeContext& volume, const OpContext& caller, FileId recycle_root, bool counted) {
   STOA_TRY(dir, volume.nodes.get(recycle_root));
   STOA_TRY(root, volume.nodes.get(kRootId));
-  const OpContext ctx = own_context();
+  const OpContext ctx = own_context(caller);
   volume.recycle.any.store(true, std::memory_order_release);
   const auto made = run_mutation(volume, ctx, [&](CommitTicket&) -> Result<bool> {
     STOA_TRY(locks, NodeLocks::take(ctx, {dir}));
@@ -68,7 +69,7 @@ Status make_bin(VolumeContext& volume, FileId recycle_root, bool counted) {
 }
 
 Status make_user_bin(VolumeContext& volume, const OpContext& caller, const NodeRef& bin, std::string_view name) {
-  const OpContext ctx = own_context();
+  const OpContext ctx = own_context(caller);
   const auto made = run_mutation(volume, ctx, [&](CommitTicket&) -> Result<bool> {
     STOA_TRY(locks, NodeLocks::take(ctx, {bin}));
     if (bin->deleted) return false;
@@ -216,10 +217,10 @@ Result<FileId> bin_of(const VolumeView& volume, FileId dir) {
   return recycle_root.bin;
 }
 
-Result<std::vector<Bin>> bins_below(const VolumeView& volume, FileId dir) {
+Result<std::vector<Bin>> bins_below(const VolumeView& volume, const OpContext& ctx, FileId dir) {
   STOA_TRY(top, volume.nodes.get(dir));
   {
-    const std::shared_lock lock(top->lock);
+    STOA_TRY(lock, share_by(top->lock, ctx.deadline));
     STOA_CHECK_OK(require_directory(*top));
   }
   std::vector<Bin> bins;
@@ -235,7 +236,7 @@ Result<std::vector<Bin>> bins_below(const VolumeView& volume, FileId dir) {
       if (!*party && !is_passed_over(party->error().code)) return fail(party->error());
     }
     if (!recycle_root || !node) continue;
-    const std::shared_lock chain(volume.tree_lock);
+    STOA_TRY(chain, share_by(volume.tree_lock, ctx.deadline));
     if (lies_in((*recycle_root)->chains_now().ancestry, dir)) bins.push_back({*recycle_root, *node});
   }
   STOA_CHECK_OK(it->status());
@@ -264,10 +265,11 @@ Result<UserBin> prepare_user_bin(VolumeContext& volume, const OpContext& ctx, co
   if (volume.recycle.registry == nullptr || ctx.read_only) return UserBin{};
   const auto snapshot = volume.recycle.registry->snapshot();
   if (snapshot->recycle() == nullptr) return UserBin{};
-  const RecycleDecision kept = [&] {
-    const std::shared_lock chain(volume.tree_lock);
-    return find_policy(*snapshot->recycle(), dir->chains_now().ancestry);
-  }();
+  RecycleDecision kept;
+  {
+    STOA_TRY(chain, share_by(volume.tree_lock, ctx.deadline));
+    kept = find_policy(*snapshot->recycle(), dir->chains_now().ancestry);
+  }
   if (kept.policy == nullptr || !kept.policy->enabled) return UserBin{};
   STOA_CHECK_OK(check_unsealed(volume, ctx, dir));
   if (UserBin known = known_user_bin(volume, kept.recycle_root, ctx.cred.uid)) return known;
@@ -277,7 +279,7 @@ Result<UserBin> prepare_user_bin(VolumeContext& volume, const OpContext& ctx, co
     STOA_TRY(bin, bin_of(volume, kept.recycle_root));
     if (bin == kNoFile) {
       STOA_CHECK_OK(may());
-      STOA_CHECK_OK(make_bin(volume, kept.recycle_root, kept.policy->counted));
+      STOA_CHECK_OK(make_bin(volume, ctx, kept.recycle_root, kept.policy->counted));
       continue;
     }
     // Empty bins and users' bins may go at any time: then it is made again.
@@ -286,7 +288,7 @@ Result<UserBin> prepare_user_bin(VolumeContext& volume, const OpContext& ctx, co
     STOA_CHECK_OK(bin_node);
     EntryRecord entry;
     {
-      const std::shared_lock lock((*bin_node)->lock);
+      STOA_TRY(lock, share_by((*bin_node)->lock, ctx.deadline));
       if ((*bin_node)->deleted) continue;
       STOA_TRY(found, find_form(volume, **bin_node, name, true));
       entry = found;
@@ -407,11 +409,11 @@ Result<ItemRecord> read_item(const VolumeView& volume, const RecycleItemId& item
   return ItemRecord::decode(value);
 }
 
-Result<NodeRef> user_bin_of(VolumeContext& volume, FileId bin, const ItemRecord& item) {
+Result<NodeRef> user_bin_of(VolumeContext& volume, const OpContext& ctx, FileId bin, const ItemRecord& item) {
   STOA_TRY(node, volume.nodes.get(bin));
   FileId user_bin = kNoFile;
   {
-    const std::shared_lock lock(node->lock);
+    STOA_TRY(lock, share_by(node->lock, ctx.deadline));
     STOA_CHECK_OK(require_live(*node));
     STOA_TRY(entry, find_form(volume, *node, std::to_string(item.uid), true));
     user_bin = entry.id;

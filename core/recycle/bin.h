@@ -25,7 +25,7 @@ Result<FileId> bin_of(const VolumeView& volume, FileId dir);
 struct Bin {
   NodeRef recycle_root, node;
 };
-Result<std::vector<Bin>> bins_below(const VolumeView& volume, FileId dir);
+Result<std::vector<Bin>> bins_below(const VolumeView& volume, const OpContext& ctx, FileId dir);
 
 // Whether the volume has any.
 Result<bool> has_bins(const VolumeView& volume);
@@ -83,6 +83,6 @@ Status recycle_content(VolumeContext& volume, const OpContext& ctx, MetaTxn& txn
 Result<std::pair<RecycleItemId, ItemRecord>> item_of(const VolumeView& volume, FileId bin, std::string_view name);
 Result<ItemRecord> read_item(const VolumeView& volume, const RecycleItemId& item);  // kNotFound
 // Where it lies. kStale: the bin is gone since, or the user's bin.
-Result<NodeRef> user_bin_of(VolumeContext& volume, FileId bin, const ItemRecord& item);
+Result<NodeRef> user_bin_of(VolumeContext& volume, const OpContext& ctx, FileId bin, const ItemRecord& item);
 
 }  // namespace stoa::core

@@ -16,7 +16,7 @@ namespace stoa::core {
 // deleted below it. Of what is in no directory any more nobody knows that. Not thread-safe. No lock is held.
 class DeletedBelow {
  public:
-  static Result<DeletedBelow> make(const VolumeView& volume, FileId dir);
+  static Result<DeletedBelow> make(const VolumeView& volume, const OpContext& ctx, FileId dir);
 
   // The bins that may hold such things.
   const std::vector<Bin>& bins() const { return bins_; }
@@ -24,9 +24,10 @@ class DeletedBelow {
   Result<bool> includes(FileId bin, const ItemRecord& item);
 
  private:
-  DeletedBelow(const VolumeView& volume, FileId dir) : volume_(volume), dir_(dir) {}
+  DeletedBelow(const VolumeView& volume, const OpContext& ctx, FileId dir) : volume_(volume), ctx_(ctx), dir_(dir) {}
 
   const VolumeView& volume_;
+  const OpContext& ctx_;
   FileId dir_;
   std::vector<Bin> bins_;
   std::set<FileId> whole_;  // bins at and below the directory

@@ -20,11 +20,11 @@ constexpr int kPassedOverMax = 10'000;
 constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();
 
 // Where it was, with directories that lie in a bin where they were; empty when one of them is gone.
-Result<std::string> original_path(const VolumeView& volume, const ItemRecord& item) {
-  STOA_TRY(origin, origin_of(volume, item));
+Result<std::string> original_path(const VolumeView& volume, const OpContext& ctx, const ItemRecord& item) {
+  STOA_TRY(origin, origin_of(volume, ctx, item));
   if (!origin) return std::string();
   auto above = path_of(volume, {}, {origin->dir});
-  if (!above && above.error().code == Errc::kStale) return std::string();
+  if (!above && above.error().code == Errc::kStale) return std::string();  // removed since
   STOA_CHECK_OK(above);
   std::string path = above->path == "/" ? std::string() : std::move(above->path);
   for (std::string_view rest = origin->key;;) {
@@ -35,8 +35,9 @@ Result<std::string> original_path(const VolumeView& volume, const ItemRecord& it
   }
 }
 
-Result<RecycledItem> shown(const VolumeView& volume, const RecycleItemId& id, const ItemRecord& item) {
-  STOA_TRY(path, original_path(volume, item));
+Result<RecycledItem> shown(const VolumeView& volume, const OpContext& ctx, const RecycleItemId& id,
+                           const ItemRecord& item) {
+  STOA_TRY(path, original_path(volume, ctx, item));
   return RecycledItem{.item = id,
                       .id = item.id,
                       .type = item.type,
@@ -57,7 +58,7 @@ Result<ListRecycledReply> list_one(const VolumeView& volume, const OpContext& ct
   const auto item = read_item(volume, id);
   if (!item && item.error().code != Errc::kNotFound) return fail(item.error());
   if (!item || !may_see(ctx, *item)) return ListRecycledReply{};
-  STOA_TRY(one, shown(volume, id, *item));
+  STOA_TRY(one, shown(volume, ctx, id, *item));
   return ListRecycledReply{.items = {std::move(one)}};
 }
 
@@ -66,7 +67,7 @@ Result<ListRecycledReply> list_one(const VolumeView& volume, const OpContext& ct
 Result<ListRecycledReply> list_recycled(const VolumeView& volume, const OpContext& ctx,
                                         const ListRecycledRequest& req) {
   if (req.item) return list_one(volume, ctx, *req.item);
-  STOA_TRY(wanted, DeletedBelow::make(volume, req.dir));
+  STOA_TRY(wanted, DeletedBelow::make(volume, ctx, req.dir));
   const std::size_t most = std::clamp(req.limit, 1u, kListMax);
   // The oldest of each bin, and of those the oldest of all: serials grow over all bins.
   std::map<std::uint64_t, std::pair<FileId, ItemRecord>> oldest;
@@ -99,7 +100,7 @@ Result<ListRecycledReply> list_recycled(const VolumeView& volume, const OpContex
       break;
     }
     const auto& [bin, item] = found;
-    STOA_TRY(one, shown(volume, {bin, serial}, item));
+    STOA_TRY(one, shown(volume, ctx, {bin, serial}, item));
     reply.items.push_back(std::move(one));
   }
   STOA_ASSERT(reply.items.size() <= most, "a page has a limit");
@@ -108,13 +109,14 @@ Result<ListRecycledReply> list_recycled(const VolumeView& volume, const OpContex
   return reply;
 }
 
-Result<RecycleStatusReply> recycle_status(const VolumeView& volume, const OpContext&, const RecycleStatusRequest& req) {
+Result<RecycleStatusReply> recycle_status(const VolumeView& volume, const OpContext& ctx,
+                                          const RecycleStatusRequest& req) {
   STOA_TRY(dir, volume.nodes.get(req.dir));
   RecycleStatusReply reply;
   const auto snapshot = volume.recycle.registry->snapshot();
   {
-    const std::shared_lock chain(volume.tree_lock);
-    const std::shared_lock lock(dir->lock);
+    STOA_TRY(chain, share_by(volume.tree_lock, ctx.deadline));
+    STOA_TRY(lock, share_by(dir->lock, ctx.deadline));
     STOA_CHECK_OK(require_directory(*dir));
     const RecycleDecision kept =
         snapshot->recycle() != nullptr ? find_policy(*snapshot->recycle(), dir->ancestry) : RecycleDecision{};
@@ -125,6 +127,7 @@ Result<RecycleStatusReply> recycle_status(const VolumeView& volume, const OpCont
   STOA_TRY(bin, bin_of(volume, reply.bin_of));
   if (bin == kNoFile) return reply;
   const auto node = volume.nodes.get(bin);
+  if (!node && node.error().code != Errc::kStale) return fail(node.error());
   if (node) reply.used = volume.ledger.read((*node)->account).usage;
   return reply;
 }

@@ -25,13 +25,14 @@ Result<std::optional<Place>> place_of(const VolumeView& volume, FileId dir) {
 
 }  // namespace
 
-Result<std::vector<NodeRef>> directories_of_key(const VolumeView& volume, FileId base, std::string_view below) {
+Result<std::vector<NodeRef>> directories_of_key(const VolumeView& volume, const OpContext& ctx, FileId base,
+                                                std::string_view below) {
   STOA_TRY(node, volume.nodes.get(base));
   std::vector<NodeRef> present{node};
   for (; !below.empty(); below.remove_prefix(below.find('/') + 1)) {
     EntryRecord entry;
     {
-      const std::shared_lock lock(node->lock);
+      STOA_TRY(lock, share_by(node->lock, ctx.deadline));
       if (!require_directory(*node)) break;
       STOA_TRY(found, find_form(volume, *node, below.substr(0, below.find('/')), true));
       entry = found;
@@ -45,7 +46,7 @@ Result<std::vector<NodeRef>> directories_of_key(const VolumeView& volume, FileId
   return present;
 }
 
-Result<std::optional<Origin>> origin_of(const VolumeView& volume, ItemRecord item) {
+Result<std::optional<Origin>> origin_of(const VolumeView& volume, const OpContext& ctx, ItemRecord item) {
   Origin origin{item.parent, item.raw};
   for (int depth = 0; depth < kDepthMax; ++depth) {
     const auto dir = volume.nodes.get(origin.dir);
@@ -53,7 +54,7 @@ Result<std::optional<Origin>> origin_of(const VolumeView& volume, ItemRecord ite
     if (!dir) {
       // Directories that only the key implied went with it.
       if (origin.dir != item.parent || item.base == kNoFile || item.base == origin.dir) return std::nullopt;
-      const auto present = directories_of_key(volume, item.base, item.below);
+      const auto present = directories_of_key(volume, ctx, item.base, item.below);
       if (!present && present.error().code == Errc::kStale) return std::nullopt;
       STOA_CHECK_OK(present);
       for (std::size_t i = present->size(); --i > 0;) origin.directories.push_back((*present)[i]->id);
@@ -61,14 +62,15 @@ Result<std::optional<Origin>> origin_of(const VolumeView& volume, ItemRecord ite
       origin.key = item.below + origin.key;
       continue;
     }
-    if (!is_recycled(volume, *dir)) return origin;
+    STOA_TRY(recycled, is_recycled(volume, ctx, *dir));
+    if (!recycled) return origin;
     origin.directories.push_back(origin.dir);
     STOA_TRY(place, place_of(volume, origin.dir));
     if (!place) return std::nullopt;
     const auto above = volume.nodes.get(place->parent);
     if (!above && above.error().code != Errc::kStale) return fail(above.error());
     if (!above) return std::nullopt;
-    const FileId bin = bin_of_user_bin(volume, **above);
+    STOA_TRY(bin, bin_of_user_bin(volume, ctx, **above));
     if (bin == kNoFile) {
       origin.dir = place->parent;
       origin.key = place->raw + "/" + origin.key;

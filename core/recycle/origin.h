@@ -20,10 +20,11 @@ struct Origin {
                                       // an object's key implied
 };
 // Absent: what it was in is gone, and nothing tells where that was. No lock is held.
-Result<std::optional<Origin>> origin_of(const VolumeView& volume, ItemRecord item);
+Result<std::optional<Origin>> origin_of(const VolumeView& volume, const OpContext& ctx, ItemRecord item);
 
 // Those directories of an object's key that are there now, by their names: `base` first, then as far down as `below`
 // leads (ItemRecord). kStale: `base` is gone. No lock is held.
-Result<std::vector<NodeRef>> directories_of_key(const VolumeView& volume, FileId base, std::string_view below);
+Result<std::vector<NodeRef>> directories_of_key(const VolumeView& volume, const OpContext& ctx, FileId base,
+                                                std::string_view below);
 
 }  // namespace stoa::core

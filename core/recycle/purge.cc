@@ -19,14 +19,6 @@ namespace {
 constexpr std::size_t kPurgedAtOnce = 4096;
 constexpr std::int64_t kDayNs = std::int64_t{24} * 3600 * 1'000'000'000;
 
-// Every removal is only applied: whoever asked for it waits for all of them together.
-OpContext applied_context(const OpContext& caller) {
-  OpContext ctx = caller;
-  ctx.durability = Durability::kApplied;
-  ctx.pending = nullptr;
-  return ctx;
-}
-
 std::uint64_t serial_of(std::string_view item_key) {
   return keys::read_be64(item_key.substr(item_key.size() - sizeof(std::uint64_t)));
 }
@@ -38,20 +30,20 @@ Result<bool> purge_item(VolumeContext& volume, const OpContext& ctx, const Recyc
   const auto item = read_item(volume, id);
   if (!item && item.error().code == Errc::kNotFound) return false;
   STOA_CHECK_OK(item);
-  const auto user_bin = user_bin_of(volume, id.bin, *item);
+  const auto user_bin = user_bin_of(volume, ctx, id.bin, *item);
   const auto node = volume.nodes.get(item->id);
   for (const auto* party : {&user_bin, &node}) {
     if (!*party && party->error().code == Errc::kStale) return false;
     STOA_CHECK_OK(*party);
   }
   // What is told of it is where it was; where nobody knows that any more, where it lay in the bin.
-  STOA_TRY(origin, origin_of(volume, *item));
+  STOA_TRY(origin, origin_of(volume, ctx, *item));
   if (!origin) origin = Origin{(*user_bin)->id, item->name};
   const bool directory = item->type == FileType::kDirectory;
   if (directory) {
     STOA_TRY(inner, bin_of(volume, item->id));
     if (inner != kNoFile) STOA_CHECK_OK(purge_bin(volume, ctx, inner));
-    STOA_CHECK_OK(discard_empty_bin(volume, *node));
+    STOA_CHECK_OK(discard_empty_bin(volume, ctx, *node));
   }
   return run_mutation(volume, ctx, [&](CommitTicket&) -> Result<bool> {
     STOA_TRY(locks, NodeLocks::take(ctx, {*user_bin, *node}));
@@ -123,7 +115,7 @@ Status discard_user_bin(VolumeContext& volume, const OpContext& ctx, const NodeR
 // The bin becomes counted, or not counted, as its policy says; where its recycle root has no room for it, later.
 Status recount(VolumeContext& volume, const Bin& bin, bool counted) {
   STOA_TRY(root, volume.nodes.get(kRootId));
-  const OpContext ctx = applied_context({});
+  const OpContext ctx = OpContext().applied();
   const auto done = run_mutation(
       volume, ctx,
       [&](CommitTicket&) -> Result<bool> {
@@ -145,7 +137,7 @@ Status recount(VolumeContext& volume, const Bin& bin, bool counted) {
 // `end`: items from this serial on may still be on their way into the store, in any order.
 Status age_bin(VolumeContext& volume, const Bin& bin, const RecyclePolicy& policy, Timestamp now, std::uint64_t end,
                std::size_t& left) {
-  const OpContext ctx = applied_context({});
+  const OpContext ctx = OpContext().applied();
   const FileId id = bin.node->id;
   std::uint64_t from = 0;
   {
@@ -223,12 +215,14 @@ class ItemsToPurge {
 
 }  // namespace
 
-Status discard_empty_bin(VolumeContext& volume, const NodeRef& recycle_root) {
+Status discard_empty_bin(VolumeContext& volume, const OpContext& caller, const NodeRef& recycle_root) {
   {
-    const std::shared_lock lock(recycle_root->lock);
+    STOA_TRY(lock, share_by(recycle_root->lock, caller.deadline));
     if (!recycle_root->record.has(kHasBin)) return {};
   }
-  const OpContext ctx = applied_context({});
+  OpContext ctx;
+  ctx.durability = Durability::kApplied;
+  ctx.deadline = caller.deadline;
   STOA_TRY(sealed, is_sealed(volume, ctx, recycle_root));
   if (sealed) return {};
   STOA_TRY(id, bin_of(volume, recycle_root->id));
@@ -264,7 +258,7 @@ Status discard_empty_bin(VolumeContext& volume, const NodeRef& recycle_root) {
 
 Status age_bins(VolumeContext& volume, Timestamp now, qos::BackgroundThrottle* throttle) {
   if (!volume.recycle.any.load(std::memory_order_acquire)) return {};
-  STOA_TRY(bins, bins_below(volume, kRootId));
+  STOA_TRY(bins, bins_below(volume, {}, kRootId));
   STOA_TRY(end, volume.next_id());
   // Who has a smaller serial has committed when everybody was out of the tree once.
   {
@@ -294,7 +288,7 @@ Status age_bins(VolumeContext& volume, Timestamp now, qos::BackgroundThrottle* t
     if (throttle != nullptr && left < before)
       throttle->spent(qos::Price{}.add(qos::Resource::kMetadataOps, before - left));
     if (!policy.enabled && is_zero(volume.ledger.read(bin.node->account).usage))
-      STOA_CHECK_OK(discard_empty_bin(volume, bin.recycle_root));
+      STOA_CHECK_OK(discard_empty_bin(volume, {}, bin.recycle_root));
   }
   return {};
 }
@@ -302,10 +296,10 @@ Status age_bins(VolumeContext& volume, Timestamp now, qos::BackgroundThrottle* t
 Result<PurgeReply> purge(VolumeContext& volume, const OpContext& ctx, const PurgeRequest& req) {
   if (!ctx.cred.is_superuser()) return fail(Errc::kNotOwner);
   if (ctx.read_only) return fail(Errc::kReadOnly);
-  STOA_TRY(wanted, DeletedBelow::make(volume, req.dir));
+  STOA_TRY(wanted, DeletedBelow::make(volume, ctx, req.dir));
   std::vector<FileId> open, closed;  // closed: to who asks
   for (const Bin& bin : wanted.bins()) {
-    const auto right = req.by_owner ? restore_right(volume, bin.node->id) : RestoreRight::kOwner;
+    const auto right = req.by_owner ? restore_right(volume, ctx, bin.node->id) : RestoreRight::kOwner;
     if (!right && right.error().code == Errc::kStale) continue;  // the bin went meanwhile
     STOA_CHECK_OK(right);
     (*right == RestoreRight::kAdmin ? closed : open).push_back(bin.node->id);
@@ -314,7 +308,8 @@ Result<PurgeReply> purge(VolumeContext& volume, const OpContext& ctx, const Purg
   for (const FileId bin : closed) {
     STOA_CHECK_OK(items.each(bin, [](const RecycleItemId&) -> Status { return fail(Cause::kPurgeByAdmin); }));
   }
-  const OpContext applied = applied_context(ctx);
+  // Every removal is only applied: the caller waits for all of them together.
+  const OpContext applied = ctx.applied();
   PurgeReply reply{0};
   for (const FileId bin : open) {
     STOA_CHECK_OK(items.each(bin, [&](const RecycleItemId& id) -> Status {

@@ -16,6 +16,6 @@ Status age_bins(VolumeContext& volume, Timestamp now, qos::BackgroundThrottle* t
 
 // A bin with nothing in it goes, so that its directory can go, too. No lock is held. Does nothing when there is none,
 // or something is in it.
-Status discard_empty_bin(VolumeContext& volume, const NodeRef& recycle_root);
+Status discard_empty_bin(VolumeContext& volume, const OpContext& caller, const NodeRef& recycle_root);
 
 }  // namespace stoa::core

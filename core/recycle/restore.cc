@@ -17,20 +17,25 @@ namespace {
 constexpr int kDirectoriesMax = 100;  // that lie in a bin themselves, and are restored with what was in them
 constexpr int kItemLooksMax = 1000;   // at an item that others take out meanwhile
 
+bool is_gone(const Error& why) {
+  return why.code == Errc::kStale || why.code == Errc::kNotFound;
+}
+
 Status may_restore(VolumeContext& volume, const OpContext& ctx, const RestoreRequest& req, const ItemRecord& item,
                    const NodeRef& node) {
   if (ctx.cred.is_superuser() && req.owned == kNoFile) return {};
-  STOA_TRY(right, restore_right(volume, req.item.bin));
+  STOA_TRY(right, restore_right(volume, ctx, req.item.bin));
   if (right == RestoreRight::kAdmin) return fail(Cause::kRestoreByAdmin);
   if (req.owned != kNoFile) return {};
-  const std::shared_lock lock(node->lock);
+  STOA_TRY(lock, share_by(node->lock, ctx.deadline));
   const bool owner = ctx.cred.uid == item.uid || ctx.cred.uid == node->record.uid;
   return owner ? Status{} : fail(Cause::kRestoreByOwner);
 }
 
-Result<bool> is_asked_for(VolumeContext& volume, const RestoreRequest& req, const ItemRecord& item) {
+Result<bool> is_asked_for(VolumeContext& volume, const OpContext& ctx, const RestoreRequest& req,
+                          const ItemRecord& item) {
   if (req.owned == kNoFile) return true;
-  STOA_TRY(wanted, DeletedBelow::make(volume, req.owned));
+  STOA_TRY(wanted, DeletedBelow::make(volume, ctx, req.owned));
   return wanted.includes(req.item.bin, item);
 }
 
@@ -48,7 +53,7 @@ class Restore {
 
   // Into the directory, which exists. Absent: something moved meanwhile, to be looked at again.
   Result<std::optional<RestoreReply>> into(const NodeRef& dir) {
-    STOA_TRY(user_bin, user_bin_of(volume_, req_.item.bin, item_));
+    STOA_TRY(user_bin, user_bin_of(volume_, ctx_, req_.item.bin, item_));
     STOA_TRY(node, volume_.nodes.get(item_.id));
     const bool directory = item_.type == FileType::kDirectory;
     return run_mutation(
@@ -142,13 +147,13 @@ Result<RestoreReply> restore_item(VolumeContext& volume, const OpContext& ctx, c
                                   int directories_left);
 
 // The item that a directory in a bin is, or lies in.
-Result<RecycleItemId> item_of_directory(VolumeContext& volume, FileId dir) {
+Result<RecycleItemId> item_of_directory(VolumeContext& volume, const OpContext& ctx, FileId dir) {
   const std::string lower = keys::id_key(dir);
   const auto it = volume.kv.scan(Family::kLink, lower, keys::behind_prefix(lower));
   STOA_CHECK_OK(it->status());
   if (!it->valid()) return fail(Errc::kNotFound);
   STOA_TRY(user_bin, volume.nodes.get(keys::id_of(keys::after_id(it->key()))));
-  const FileId bin = bin_of_user_bin(volume, *user_bin);
+  STOA_TRY(bin, bin_of_user_bin(volume, ctx, *user_bin));
   if (bin == kNoFile) return fail(Errc::kNotFound);
   std::string_view name = keys::after_id(keys::after_id(it->key()));
   name.remove_suffix(1);
@@ -169,8 +174,10 @@ Result<std::optional<RestoreReply>> restore_in_place(VolumeContext& volume, cons
                                                      Restore& restore, int directories_left) {
   const auto parent = volume.nodes.get(item.parent);
   if (parent) {
-    if (!is_recycled(volume, *parent)) return restore.into(*parent);
-    const auto outer = item_of_directory(volume, item.parent);
+    STOA_TRY(recycled, is_recycled(volume, ctx, *parent));
+    if (!recycled) return restore.into(*parent);
+    const auto outer = item_of_directory(volume, ctx, item.parent);
+    if (!outer && !is_gone(outer.error())) return fail(outer.error());
     if (!outer || directories_left == 0) {
       return fail(Cause::kRestorePlaceInBin);
     }
@@ -178,10 +185,11 @@ Result<std::optional<RestoreReply>> restore_in_place(VolumeContext& volume, cons
     return restore.into(*parent);
   }
   if (parent.error().code != Errc::kStale) return fail(parent.error());
-  const auto present = directories_of_key(volume, item.base, item.below);
+  const auto present = directories_of_key(volume, ctx, item.base, item.below);
+  if (!present && !is_gone(present.error())) return fail(present.error());
   if (!present) return fail(Cause::kRestorePlaceGone);
   {
-    const std::shared_lock chain(volume.tree_lock);
+    STOA_TRY(chain, share_by(volume.tree_lock, ctx.deadline));
     STOA_CHECK_OK(require_place(req, *present->back()));
   }
   const auto parts = split(item.below);
@@ -189,7 +197,7 @@ Result<std::optional<RestoreReply>> restore_in_place(VolumeContext& volume, cons
   const auto dir = make_directories(volume, ctx, item.base, parts, &kept);
   auto done = dir ? restore.into(*dir) : Result<std::optional<RestoreReply>>(fail(dir.error()));
   // Also where it is looked for again: the next look finds them there, and would leave them.
-  if (!done || !*done) prune_directories(volume, ctx, item.base, parts, kept);
+  if (!done || !*done) prune_directories(volume, ctx.without_deadline(), item.base, parts, kept);
   return done;
 }
 
@@ -198,7 +206,7 @@ Result<RestoreReply> restore_item(VolumeContext& volume, const OpContext& ctx, c
   for (int look = 0; look < kItemLooksMax; ++look) {
     if (ctx.expired()) return fail(Errc::kTimeout);
     STOA_TRY(item, read_item(volume, req.item));
-    STOA_TRY(asked_for, is_asked_for(volume, req, item));
+    STOA_TRY(asked_for, is_asked_for(volume, ctx, req, item));
     if (!asked_for) return fail(Cause::kItemUnknown);
     const auto node = volume.nodes.get(item.id);
     if (!node && node.error().code == Errc::kStale) continue;  // purged; the next look at the record tells
@@ -218,15 +226,17 @@ Result<RestoreReply> restore_item(VolumeContext& volume, const OpContext& ctx, c
 
 }  // namespace
 
-Result<RestoreRight> restore_right(VolumeContext& volume, FileId bin) {
+Result<RestoreRight> restore_right(VolumeContext& volume, const OpContext& ctx, FileId bin) {
   STOA_TRY(bin_node, volume.nodes.get(bin));
-  STOA_TRY(recycle_root, volume.nodes.get([&] {
-    const std::shared_lock lock(bin_node->lock);
-    return bin_node->record.parent;
-  }()));
+  FileId parent = kNoFile;
+  {
+    STOA_TRY(lock, share_by(bin_node->lock, ctx.deadline));
+    parent = bin_node->record.parent;
+  }
+  STOA_TRY(recycle_root, volume.nodes.get(parent));
   const auto snapshot = volume.recycle.registry->snapshot();
   if (snapshot->recycle() == nullptr) return RestoreRight::kOwner;
-  const std::shared_lock chain(volume.tree_lock);
+  STOA_TRY(chain, share_by(volume.tree_lock, ctx.deadline));
   const RecycleDecision kept = find_policy(*snapshot->recycle(), recycle_root->chains_now().ancestry);
   return kept.policy != nullptr ? kept.policy->restore : RestoreRight::kOwner;
 }

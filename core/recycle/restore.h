@@ -7,7 +7,7 @@
 namespace stoa::core {
 
 // Who may take something out of the bin, as its policy says now.
-Result<RestoreRight> restore_right(VolumeContext& volume, FileId bin);
+Result<RestoreRight> restore_right(VolumeContext& volume, const OpContext& ctx, FileId bin);
 
 // rename() of `raw` out of a user's directory in the bin: the same, to the name that the request gives. What has that
 // name is not replaced: kExists.

@@ -106,7 +106,7 @@ Result<std::unique_ptr<StoredRegistry>> StoredRegistry::load(KvStore& kv, Regist
     domain = make_sid_domain();
     WriteBatch batch;
     batch.put(Family::kConfig, kSidDomainKey, encode_sid_domain(domain));
-    STOA_CHECK_OK(commit(batch));
+    STOA_CHECK_OK(commit(batch, {}));
   }
   std::unique_ptr<StoredRegistry> registry(new StoredRegistry(std::move(commit), scheduler, time, std::move(records),
                                                               std::move(rules), domain, next_export));
@@ -173,9 +173,9 @@ qos::BackgroundThrottle::Terms StoredRegistry::background_terms() const {
   return terms;
 }
 
-Result<Export> StoredRegistry::add_export(const Export& wanted) {
+Result<Export> StoredRegistry::add_export(const Export& wanted, const Deadline& by) {
   STOA_CHECK_OK(check_export(wanted));
-  const std::lock_guard lock(change_mutex_);
+  STOA_TRY(lock, lock_by(change_lock_, by));
   if (now().find_export(wanted.name) != nullptr) return taken("export", wanted.name);
   STOA_CHECK_OK(check_owner(now(), wanted));
   if (now().exports().size() >= kExportsMax) return fail(Cause::kTooManyRecords, "exports", kExportsMax);
@@ -186,7 +186,7 @@ Result<Export> StoredRegistry::add_export(const Export& wanted) {
   WriteBatch batch;
   batch.put(Family::kConfig, export_key(record.id), encode_export(record));
   batch.put(Family::kConfig, kNextExportKey, encode_next_export(next_export_ + 1));
-  STOA_CHECK_OK(commit_(batch));
+  STOA_CHECK_OK(commit_(batch, by));
   ++next_export_;
 
   RegistryRecords records = now().records();
@@ -195,8 +195,8 @@ Result<Export> StoredRegistry::add_export(const Export& wanted) {
   return record;
 }
 
-Status StoredRegistry::change_export(const Export& changed) {
-  const std::lock_guard lock(change_mutex_);
+Status StoredRegistry::change_export(const Export& changed, const Deadline& by) {
+  STOA_TRY(lock, lock_by(change_lock_, by));
   const Export* old = now().find_export(changed.id);
   if (old == nullptr) return no_such("export", changed.name);
   Export record = changed;
@@ -210,7 +210,7 @@ Status StoredRegistry::change_export(const Export& changed) {
 
   WriteBatch batch;
   batch.put(Family::kConfig, export_key(record.id), encode_export(record));
-  STOA_CHECK_OK(commit_(batch));
+  STOA_CHECK_OK(commit_(batch, by));
 
   RegistryRecords records = now().records();
   const auto known = std::ranges::find(records.exports, record.id, &Export::id);
@@ -220,15 +220,15 @@ Status StoredRegistry::change_export(const Export& changed) {
   return {};
 }
 
-Status StoredRegistry::remove_export(std::string_view name) {
-  const std::lock_guard lock(change_mutex_);
+Status StoredRegistry::remove_export(std::string_view name, const Deadline& by) {
+  STOA_TRY(lock, lock_by(change_lock_, by));
   const Export* old = now().find_export(name);
   if (old == nullptr) return no_such("export", name);
   const ExportId id = old->id;
   WriteBatch batch;
   batch.remove(Family::kConfig, export_key(id));
   batch.remove(Family::kConfig, qos_key(QosTarget::of_export(id)));
-  STOA_CHECK_OK(commit_(batch));
+  STOA_CHECK_OK(commit_(batch, by));
 
   RegistryRecords records = now().records();
   const auto gone = std::erase_if(records.exports, [id](const Export& e) { return e.id == id; });
@@ -237,9 +237,9 @@ Status StoredRegistry::remove_export(std::string_view name) {
   return {};
 }
 
-Status StoredRegistry::add_user(const User& user) {
+Status StoredRegistry::add_user(const User& user, const Deadline& by) {
   STOA_CHECK_OK(check_user(user));
-  const std::lock_guard lock(change_mutex_);
+  STOA_TRY(lock, lock_by(change_lock_, by));
   if (now().find_user(user.name) != nullptr) return taken("user", user.name);
   STOA_CHECK_OK(check_keys_are_free(now(), user));
   STOA_CHECK_OK(check_identity_is_free(now(), user));
@@ -247,7 +247,7 @@ Status StoredRegistry::add_user(const User& user) {
 
   WriteBatch batch;
   batch.put(Family::kConfig, user_key(user.name), encode_user(user));
-  STOA_CHECK_OK(commit_(batch));
+  STOA_CHECK_OK(commit_(batch, by));
 
   RegistryRecords records = now().records();
   records.users.push_back(user);
@@ -255,16 +255,16 @@ Status StoredRegistry::add_user(const User& user) {
   return {};
 }
 
-Status StoredRegistry::change_user(const User& user) {
+Status StoredRegistry::change_user(const User& user, const Deadline& by) {
   STOA_CHECK_OK(check_user(user));
-  const std::lock_guard lock(change_mutex_);
+  STOA_TRY(lock, lock_by(change_lock_, by));
   if (now().find_user(user.name) == nullptr) return no_such("user", user.name);
   STOA_CHECK_OK(check_keys_are_free(now(), user));
   STOA_CHECK_OK(check_identity_is_free(now(), user));
 
   WriteBatch batch;
   batch.put(Family::kConfig, user_key(user.name), encode_user(user));
-  STOA_CHECK_OK(commit_(batch));
+  STOA_CHECK_OK(commit_(batch, by));
 
   RegistryRecords records = now().records();
   const auto known = std::ranges::find(records.users, user.name, &User::name);
@@ -274,8 +274,8 @@ Status StoredRegistry::change_user(const User& user) {
   return {};
 }
 
-Status StoredRegistry::remove_user(std::string_view name) {
-  const std::lock_guard lock(change_mutex_);
+Status StoredRegistry::remove_user(std::string_view name, const Deadline& by) {
+  STOA_TRY(lock, lock_by(change_lock_, by));
   if (now().find_user(name) == nullptr) return no_such("user", name);
   for (const Export& record : now().exports()) {
     if (record.owner == name) {
@@ -284,7 +284,7 @@ Status StoredRegistry::remove_user(std::string_view name) {
   }
   WriteBatch batch;
   batch.remove(Family::kConfig, user_key(name));
-  STOA_CHECK_OK(commit_(batch));
+  STOA_CHECK_OK(commit_(batch, by));
 
   RegistryRecords records = now().records();
   const auto gone = std::erase_if(records.users, [name](const User& u) { return u.name == name; });
@@ -293,16 +293,16 @@ Status StoredRegistry::remove_user(std::string_view name) {
   return {};
 }
 
-Status StoredRegistry::add_group(const Group& group) {
+Status StoredRegistry::add_group(const Group& group, const Deadline& by) {
   STOA_CHECK_OK(check_group(group));
-  const std::lock_guard lock(change_mutex_);
+  STOA_TRY(lock, lock_by(change_lock_, by));
   if (now().find_group(group.name) != nullptr) return taken("group", group.name);
   STOA_CHECK_OK(check_identity_is_free(now(), group));
   if (now().groups().size() >= kGroupsMax) return fail(Cause::kTooManyRecords, "groups", kGroupsMax);
 
   WriteBatch batch;
   batch.put(Family::kConfig, group_key(group.name), encode_group(group));
-  STOA_CHECK_OK(commit_(batch));
+  STOA_CHECK_OK(commit_(batch, by));
 
   RegistryRecords records = now().records();
   records.groups.push_back(group);
@@ -310,9 +310,9 @@ Status StoredRegistry::add_group(const Group& group) {
   return {};
 }
 
-Status StoredRegistry::set_qos_class(const QosRule& rule) {
+Status StoredRegistry::set_qos_class(const QosRule& rule, const Deadline& by) {
   STOA_CHECK_OK(check_qos_class(rule));
-  const std::lock_guard lock(change_mutex_);
+  STOA_TRY(lock, lock_by(change_lock_, by));
   const QosTable& qos_classes = now().qos_table();
   const QosEntry* known = qos_classes.find(rule.target);
   if (known == nullptr && qos_classes.size() >= kQosClassesMax)
@@ -320,7 +320,7 @@ Status StoredRegistry::set_qos_class(const QosRule& rule) {
   if (known != nullptr && known->rule == rule) return {};
   WriteBatch batch;
   batch.put(Family::kConfig, qos_key(rule.target), encode_qos_class(rule));
-  STOA_CHECK_OK(commit_(batch));
+  STOA_CHECK_OK(commit_(batch, by));
   // Known ones keep what they have: their use, their debts and those who wait.
   const auto qos_class = known != nullptr ? known->qos_class : qos_class_for(rule.target);
   set_limits(*qos_class, rule.limits);
@@ -328,12 +328,12 @@ Status StoredRegistry::set_qos_class(const QosRule& rule) {
   return {};
 }
 
-Status StoredRegistry::remove_qos_class(const QosTarget& target) {
-  const std::lock_guard lock(change_mutex_);
+Status StoredRegistry::remove_qos_class(const QosTarget& target, const Deadline& by) {
+  STOA_TRY(lock, lock_by(change_lock_, by));
   if (now().find_qos_rule(target) == nullptr) return fail(Errc::kNotFound);
   WriteBatch batch;
   batch.remove(Family::kConfig, qos_key(target));
-  STOA_CHECK_OK(commit_(batch));
+  STOA_CHECK_OK(commit_(batch, by));
   publish(without_qos_class(target));
   return {};
 }
@@ -351,16 +351,16 @@ QosTable StoredRegistry::without_qos_class(const QosTarget& target) {
   return qos_classes.without(target);
 }
 
-Status StoredRegistry::set_recycle(const RecyclePolicy& policy) {
+Status StoredRegistry::set_recycle(const RecyclePolicy& policy, const Deadline& by) {
   STOA_CHECK_OK(check_recycle(policy));
-  const std::lock_guard lock(change_mutex_);
+  STOA_TRY(lock, lock_by(change_lock_, by));
   RegistryRecords records = now().records();
   const auto known = std::ranges::find(records.recycle, policy.dir, &RecyclePolicy::dir);
   if (known == records.recycle.end() && records.recycle.size() >= kRecyclePoliciesMax)
     return fail(Cause::kTooManyRecords, "recycle policies", kRecyclePoliciesMax);
   WriteBatch batch;
   batch.put(Family::kConfig, recycle_key(policy.dir), encode_recycle(policy));
-  STOA_CHECK_OK(commit_(batch));
+  STOA_CHECK_OK(commit_(batch, by));
   if (known == records.recycle.end()) {
     records.recycle.push_back(policy);
   } else {
@@ -370,12 +370,12 @@ Status StoredRegistry::set_recycle(const RecyclePolicy& policy) {
   return {};
 }
 
-Status StoredRegistry::remove_recycle(FileId dir) {
-  const std::lock_guard lock(change_mutex_);
+Status StoredRegistry::remove_recycle(FileId dir, const Deadline& by) {
+  STOA_TRY(lock, lock_by(change_lock_, by));
   if (now().recycle() == nullptr || now().recycle()->find(dir) == nullptr) return fail(Errc::kNotFound);
   WriteBatch batch;
   batch.remove(Family::kConfig, recycle_key(dir));
-  STOA_CHECK_OK(commit_(batch));
+  STOA_CHECK_OK(commit_(batch, by));
 
   RegistryRecords records = now().records();
   std::erase_if(records.recycle, [dir](const RecyclePolicy& policy) { return policy.dir == dir; });
@@ -383,15 +383,15 @@ Status StoredRegistry::remove_recycle(FileId dir) {
   return {};
 }
 
-Status StoredRegistry::set_audit_policy(const AuditPolicy& policy) {
-  const std::lock_guard lock(change_mutex_);
+Status StoredRegistry::set_audit_policy(const AuditPolicy& policy, const Deadline& by) {
+  STOA_TRY(lock, lock_by(change_lock_, by));
   RegistryRecords records = now().records();
   const auto known = std::ranges::find(records.audit, policy.directory, &AuditPolicy::directory);
   if (known == records.audit.end() && records.audit.size() >= kAuditPoliciesMax)
     return fail(Cause::kTooManyRecords, "policies of audit", kAuditPoliciesMax);
   WriteBatch batch;
   batch.put(Family::kConfig, audit_key(policy.directory), encode_audit(policy));
-  STOA_CHECK_OK(commit_(batch));
+  STOA_CHECK_OK(commit_(batch, by));
   if (known == records.audit.end()) {
     records.audit.push_back(policy);
   } else {
@@ -401,29 +401,29 @@ Status StoredRegistry::set_audit_policy(const AuditPolicy& policy) {
   return {};
 }
 
-Status StoredRegistry::remove_audit_policy(FileId directory) {
-  const std::lock_guard lock(change_mutex_);
+Status StoredRegistry::remove_audit_policy(FileId directory, const Deadline& by) {
+  STOA_TRY(lock, lock_by(change_lock_, by));
   RegistryRecords records = now().records();
   if (std::erase_if(records.audit, [directory](const AuditPolicy& policy) { return policy.directory == directory; }) ==
       0)
     return fail(Errc::kNotFound);
   WriteBatch batch;
   batch.remove(Family::kConfig, audit_key(directory));
-  STOA_CHECK_OK(commit_(batch));
+  STOA_CHECK_OK(commit_(batch, by));
   publish(std::move(records));
   return {};
 }
 
-Status StoredRegistry::add_token(const Token& token) {
+Status StoredRegistry::add_token(const Token& token, const Deadline& by) {
   STOA_CHECK_OK(check_token(token));
-  const std::lock_guard lock(change_mutex_);
+  STOA_TRY(lock, lock_by(change_lock_, by));
   if (now().find_token(token.name) != nullptr) return taken("token", token.name);
   if (now().find_token(token.hash) != nullptr) return fail(Errc::kExists, "secret of a token");
   if (now().tokens().size() >= kTokensMax) return fail(Cause::kTooManyRecords, "tokens", kTokensMax);
 
   WriteBatch batch;
   batch.put(Family::kConfig, token_key(token.name), encode_token(token));
-  STOA_CHECK_OK(commit_(batch));
+  STOA_CHECK_OK(commit_(batch, by));
 
   RegistryRecords records = now().records();
   records.tokens.push_back(token);
@@ -431,13 +431,13 @@ Status StoredRegistry::add_token(const Token& token) {
   return {};
 }
 
-Status StoredRegistry::remove_token(std::string_view name) {
-  const std::lock_guard lock(change_mutex_);
+Status StoredRegistry::remove_token(std::string_view name, const Deadline& by) {
+  STOA_TRY(lock, lock_by(change_lock_, by));
   if (now().find_token(name) == nullptr) return no_such("token", name);
   WriteBatch batch;
   batch.remove(Family::kConfig, token_key(name));
   batch.remove(Family::kConfig, token_use_key(name));
-  STOA_CHECK_OK(commit_(batch));
+  STOA_CHECK_OK(commit_(batch, by));
 
   RegistryRecords records = now().records();
   const auto gone = std::erase_if(records.tokens, [name](const Token& t) { return t.name == name; });
@@ -467,7 +467,7 @@ void StoredRegistry::note_use(const Token& token, Timestamp used) {
     if (used.ns - use.stored.ns < kUseStoredEvery_ns) return;
     use.stored = used;
   }
-  const std::lock_guard lock(change_mutex_);
+  const std::lock_guard lock(change_lock_);
   const Token* known = now().find_token(token.name);
   if (known == nullptr || known->hash != token.hash) {  // removed since: its use must not come back
     const std::lock_guard uses(uses_mutex_);
@@ -476,7 +476,7 @@ void StoredRegistry::note_use(const Token& token, Timestamp used) {
   }
   WriteBatch batch;
   batch.put(Family::kConfig, token_use_key(token.name), encode_token_use(used));
-  if (const Status stored = commit_(batch); !stored)
+  if (const Status stored = commit_(batch, {}); !stored)
     log_warning("registry", "the last use of a token is not stored",
                 {{"token", token.name}, {"error", describe(stored.error())}});
 }
@@ -487,12 +487,12 @@ Timestamp StoredRegistry::last_use(const Token& token) const {
   return it == uses_.end() ? Timestamp{} : it->second.last;
 }
 
-Status StoredRegistry::remove_group(std::string_view name) {
-  const std::lock_guard lock(change_mutex_);
+Status StoredRegistry::remove_group(std::string_view name, const Deadline& by) {
+  STOA_TRY(lock, lock_by(change_lock_, by));
   if (now().find_group(name) == nullptr) return no_such("group", name);
   WriteBatch batch;
   batch.remove(Family::kConfig, group_key(name));
-  STOA_CHECK_OK(commit_(batch));
+  STOA_CHECK_OK(commit_(batch, by));
 
   RegistryRecords records = now().records();
   const auto gone = std::erase_if(records.groups, [name](const Group& g) { return g.name == name; });

@@ -9,7 +9,9 @@
 #include <mutex>
 #include <vector>
 
+#include "base/deadline.h"
 #include "base/metrics.h"
+#include "base/rw_lock.h"
 #include "base/time_source.h"
 #include "core/api/registry.h"
 #include "core/kv/kv_store.h"
@@ -20,7 +22,7 @@
 namespace stoa::core {
 
 // Writes one batch and returns when it is durable. Called by one thread at a time.
-using RegistryCommit = std::function<Status(const WriteBatch&)>;
+using RegistryCommit = std::function<Status(const WriteBatch&, const Deadline& by)>;
 
 // Thread-safe. Owned by the volume; `kv`, `scheduler`, `time` and what `commit` uses must outlive it. The QoS classes
 // of all snapshots are those of `scheduler`.
@@ -32,27 +34,27 @@ class StoredRegistry final : public Registry {
 
   std::shared_ptr<const RegistrySnapshot> snapshot() const override;
 
-  Result<Export> add_export(const Export& wanted) override;
-  Status change_export(const Export& changed) override;
-  Status remove_export(std::string_view name) override;
-  Status add_user(const User& user) override;
-  Status change_user(const User& user) override;
-  Status remove_user(std::string_view name) override;
-  Status add_group(const Group& group) override;
-  Status remove_group(std::string_view name) override;
-  Status set_qos_class(const QosRule& rule) override;
-  Status remove_qos_class(const QosTarget& target) override;
-  Status set_recycle(const RecyclePolicy& policy) override;
-  Status remove_recycle(FileId dir) override;
+  Result<Export> add_export(const Export& wanted, const Deadline& by = {}) override;
+  Status change_export(const Export& changed, const Deadline& by = {}) override;
+  Status remove_export(std::string_view name, const Deadline& by = {}) override;
+  Status add_user(const User& user, const Deadline& by = {}) override;
+  Status change_user(const User& user, const Deadline& by = {}) override;
+  Status remove_user(std::string_view name, const Deadline& by = {}) override;
+  Status add_group(const Group& group, const Deadline& by = {}) override;
+  Status remove_group(std::string_view name, const Deadline& by = {}) override;
+  Status set_qos_class(const QosRule& rule, const Deadline& by = {}) override;
+  Status remove_qos_class(const QosTarget& target, const Deadline& by = {}) override;
+  Status set_recycle(const RecyclePolicy& policy, const Deadline& by = {}) override;
+  Status remove_recycle(FileId dir, const Deadline& by = {}) override;
 
   // What background work pays just now: the root directory's QoS class, if there is one, and its own.
   qos::BackgroundThrottle::Terms background_terms() const;
-  Status add_token(const Token& token) override;
-  Status remove_token(std::string_view name) override;
+  Status add_token(const Token& token, const Deadline& by = {}) override;
+  Status remove_token(std::string_view name, const Deadline& by = {}) override;
   void note_use(const Token& token, Timestamp now) override;
   Timestamp last_use(const Token& token) const override;
-  Status set_audit_policy(const AuditPolicy& policy) override;
-  Status remove_audit_policy(FileId directory) override;
+  Status set_audit_policy(const AuditPolicy& policy, const Deadline& by = {}) override;
+  Status remove_audit_policy(FileId directory, const Deadline& by = {}) override;
   bool audited() const override { return audited_.load(std::memory_order_acquire); }
 
  private:
@@ -89,8 +91,8 @@ class StoredRegistry final : public Registry {
   qos::Scheduler& scheduler_;
   const std::shared_ptr<qos::QosClass> background_ = std::make_shared<qos::QosClass>();
   const SidDomain domain_;
-  std::mutex
-      change_mutex_;  // one change at a time, over its commit: the next must see its outcome; guards the two below
+  // One change at a time, over its commit: the next must see its outcome. Guards the two below.
+  RwLock change_lock_;
   std::shared_ptr<const RegistryView> snapshot_;
   std::uint32_t next_export_ = 1;
   std::array<Cell, kMetricCells> cells_;

@@ -6,16 +6,16 @@ bool in_bin(const VolumeView& volume, const AncestryRef& ancestry) {
   return volume.recycle.any.load(std::memory_order_acquire) && lies_in_bin(ancestry);
 }
 
-bool is_recycled(const VolumeView& volume, const NodeRef& node) {
+Result<bool> is_recycled(const VolumeView& volume, const OpContext& ctx, const NodeRef& node) {
   if (!volume.recycle.any.load(std::memory_order_acquire)) return false;
-  const std::shared_lock chain(volume.tree_lock);
-  const std::shared_lock lock(node->lock);
+  STOA_TRY(chain, share_by(volume.tree_lock, ctx.deadline));
+  STOA_TRY(lock, share_by(node->lock, ctx.deadline));
   return in_bin(volume, node->ancestry);
 }
 
-FileId bin_of_user_bin(const VolumeView& volume, Node& dir) {
+Result<FileId> bin_of_user_bin(const VolumeView& volume, const OpContext& ctx, Node& dir) {
   if (!volume.recycle.any.load(std::memory_order_acquire)) return kNoFile;
-  const std::shared_lock chain(volume.tree_lock);
+  STOA_TRY(chain, share_by(volume.tree_lock, ctx.deadline));
   const AncestryRef ancestry = dir.chains_now().ancestry;
   const Ancestry* const above = ancestry->above.get();
   return above != nullptr && above->kind == Ancestry::Kind::kBin ? above->dir : kNoFile;

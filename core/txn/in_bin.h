@@ -15,9 +15,9 @@ Status require_outside_bin(const VolumeView& volume, const Node& node);
 // The same for the content of a file, which whoever opened it before it was deleted goes on writing (OpContext::open).
 Status require_content_outside_bin(const VolumeView& volume, const OpContext& ctx, const Node& node);
 // Whether the file is in a bin now. No lock is held.
-bool is_recycled(const VolumeView& volume, const NodeRef& node);
+Result<bool> is_recycled(const VolumeView& volume, const OpContext& ctx, const NodeRef& node);
 // The bin whose user's bin the directory is; kNoFile: it is none. No lock is held.
-FileId bin_of_user_bin(const VolumeView& volume, Node& dir);
+Result<FileId> bin_of_user_bin(const VolumeView& volume, const OpContext& ctx, Node& dir);
 // Whether `name` is that of the bin in this locked directory, where no entry may be made of it.
 inline bool names_bin(const Node& dir, std::string_view name) {
   return name == kRecycleName && dir.record.has(kHasBin);

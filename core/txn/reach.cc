@@ -6,7 +6,7 @@ namespace stoa::core {
 namespace {
 
 // Whether one of the names of a file is. Rarely asked: of files that count in one export and have a name in another.
-Result<bool> has_name_below(const VolumeView& volume, FileId id, FileId root) {
+Result<bool> has_name_below(const VolumeView& volume, const OpContext& ctx, FileId id) {
   FileId looked_at = kNoFile;
   const std::string lower = keys::id_key(id);
   const auto it = volume.kv.scan(Family::kLink, lower, keys::behind_prefix(lower));
@@ -16,8 +16,8 @@ Result<bool> has_name_below(const VolumeView& volume, FileId id, FileId root) {
     const auto dir = volume.nodes.get(parent);
     if (!dir && dir.error().code == Errc::kStale) continue;  // removed since
     if (!dir) return fail(dir.error());
-    const std::shared_lock chain(volume.tree_lock);
-    if (lies_in((*dir)->chains_now().ancestry, root)) return true;
+    STOA_TRY(chain, share_by(volume.tree_lock, ctx.deadline));
+    if (lies_in((*dir)->chains_now().ancestry, ctx.root)) return true;
   }
   STOA_CHECK_OK(it->status());
   return false;
@@ -40,7 +40,7 @@ Result<NodeRef> reach(const VolumeView& volume, const OpContext& ctx, FileId id)
     }
     if (node->record.is_directory() || node->record.links <= 1) return fail(Errc::kStale);
   }
-  STOA_TRY(named, has_name_below(volume, id, ctx.root));
+  STOA_TRY(named, has_name_below(volume, ctx, id));
   if (!named) return fail(Errc::kStale);
   return node;
 }

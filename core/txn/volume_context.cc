@@ -161,11 +161,12 @@ Result<FoundEntry> find_ignoring_case(const VolumeView& volume, const Node& dir,
   return std::move(exact);
 }
 
-Result<NodeRef> node_of(const VolumeView& volume, const NodeRef& dir, std::string_view raw, const EntryRecord& record) {
+Result<NodeRef> node_of(const VolumeView& volume, const OpContext& ctx, const NodeRef& dir, std::string_view raw,
+                        const EntryRecord& record) {
   auto node = volume.nodes.get(record.id);
   if (node || node.error().code != Errc::kStale) return node;
   // A file and its last name go together, under the lock of the directory.
-  const std::shared_lock lock(dir->lock);
+  STOA_TRY(lock, share_by(dir->lock, ctx.deadline));
   if (dir->deleted) return fail(Errc::kStale);
   STOA_TRY(now, find_form(volume, *dir, raw, record.type == FileType::kDirectory));
   if (now.id != record.id) return fail(Errc::kStale);
@@ -187,8 +188,8 @@ Status require_directory(const Node& node) {
 
 Status sync_or_defer(VolumeContext& volume, const OpContext& ctx, CommitTicket ticket) {
   if (ctx.durability == Durability::kApplied) return {};
-  if (ctx.pending != nullptr) {
-    ctx.pending->add(volume.shard, ticket);
+  if (ctx.defers) {
+    ctx.pending.add(volume.shard, ticket);
     return {};
   }
   return volume.committer.wait_durable(ticket, ctx.durable_by);

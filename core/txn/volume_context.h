@@ -107,7 +107,8 @@ Result<FoundEntry> find_ignoring_case(const VolumeView& volume, const Node& dir,
 
 // The file of an entry that was found in `dir`, whose lock is not held any more. kStale: the entry went meanwhile, so
 // look again. kCorrupt: it is there, and its file is not.
-Result<NodeRef> node_of(const VolumeView& volume, const NodeRef& dir, std::string_view raw, const EntryRecord& record);
+Result<NodeRef> node_of(const VolumeView& volume, const OpContext& ctx, const NodeRef& dir, std::string_view raw,
+                        const EntryRecord& record);
 
 // kStale when the file is gone, kNotDirectory when it is no directory. The node is locked by the caller.
 Status require_live(const Node& node);

@@ -41,31 +41,37 @@ class NamespaceImpl final : public Namespace {
 
   std::uint64_t requests() const { return requests_.value(); }
 
-#define STOA_OPERATION(kind, name, reply, request, routing)               \
-  Result<reply> name(const OpContext& ctx, const request& req) override { \
-    return answered(ctx, [&] { return core::name(volume_, ctx, req); });  \
+#define STOA_OPERATION(kind, name, reply, request, routing)                                \
+  Result<reply> name(const OpContext& ctx, const request& req) override {                  \
+    return answered<operations::name>(ctx, [&] { return core::name(volume_, ctx, req); }); \
   }
 #include "core/api/operations.def"
 
   // Part of another request, so not one itself.
-  Status find_qos_classes(const OpContext&, FileId file, const QosTable& table,
+  Status find_qos_classes(const OpContext& ctx, FileId file, const QosTable& table,
                           std::vector<qos::QosClass*>& found) override {
-    return core::find_qos_classes(volume_, file, table, found);
+    return core::find_qos_classes(volume_, ctx, file, table, found);
   }
   void refused(const OpContext&, const AuthFailure&) override { requests_.add(); }
   Status sync(const OpContext& ctx, const PendingDurability& pending) override {
-    STOA_TRY(flushed, flush_files(volume_, ctx, pending.written()));
+    STOA_TRY(flushed, flush_files(volume_, ctx.after_change(), pending.written()));
     return volume_.committer.wait_durable(std::max(flushed, pending.newest(volume_.shard)), ctx.durable_by);
   }
   std::uint64_t boot_verifier() const override { return volume_.write_verifier; }
   std::uint64_t volume_id() const override { return volume_id_; }
 
  private:
+  // What reads may be late: it leaves nothing. To give back an upload never fails.
+  template <class Of>
+  static constexpr bool begins_in_time =
+      Of::kKind != OperationKind::kReads && !std::is_same_v<Of, operations::upload_discard>;
+
   // Here all locks are gone: whoever holds a lease that was met can be told, and a front end that cannot park can wait.
   // What answered kRecallPending has changed nothing, so it is simply done again.
-  template <class Operation>
+  template <class Of, class Operation>
   auto answered(const OpContext& ctx, Operation operation) -> decltype(operation()) {
     requests_.add();
+    if (begins_in_time<Of> && ctx.expired()) return fail(Errc::kTimeout, "the deadline had passed before it began");
     std::chrono::steady_clock::time_point until{};
     for (;;) {
       auto reply = operation();
@@ -123,9 +129,9 @@ class VolumeImpl final : public Volume {
     STOA_CHECK_OK(sweep_orphans(volume_));
     STOA_TRY(registry, StoredRegistry::load(
                            volume_.kv,
-                           [this](const WriteBatch& batch) -> Status {
+                           [this](const WriteBatch& batch, const Deadline& by) -> Status {
                              STOA_CHECK_OK(volume_.room.admit_settings(batch));
-                             return volume_.committer.write_durably(batch);
+                             return volume_.committer.write_durably(batch, by);
                            },
                            scheduler_, volume_.time));
     registry_ = std::move(registry);

@@ -43,6 +43,7 @@ struct Request {
 
   // Of a call of the core that begins now. After this time the client is told that it is not known what became of it.
   static constexpr std::chrono::seconds kCoreCallTime{50};
+  static Deadline until() { return Deadline::in(kCoreCallTime); }
   core::OpContext context(std::chrono::seconds time = kCoreCallTime) const {
     return {.request_id = id,
             .protocol = core::Protocol::kAdmin,

@@ -151,7 +151,7 @@ JsonResult create_export(Service& service, const Request& request) {
   wanted.root = root;
   STOA_CHECK_OK(
       service.volume.ns().setattr(request.context(), {.id = root}));  // it must not go with the S3 keys below it
-  STOA_TRY(added, service.volume.registry().add_export(wanted));
+  STOA_TRY(added, service.volume.registry().add_export(wanted, request.until()));
   made.keep();
   return view(added);
 }
@@ -177,14 +177,14 @@ JsonResult change_export(Service& service, const Request& request) {
   STOA_CHECK_OK(body.finish());
   if (security_given) STOA_CHECK_OK(check_kerberos(service, changed));
   STOA_CHECK_OK(check_reachable(changed));
-  STOA_CHECK_OK(service.volume.registry().change_export(changed));
+  STOA_CHECK_OK(service.volume.registry().change_export(changed, request.until()));
   return view(changed);
 }
 
 JsonResult remove_export(Service& service, const Request& request) {
   STOA_CHECK_OK(allow_query(request, {}));
   const std::lock_guard lock(service.edit_mutex);
-  STOA_CHECK_OK(service.volume.registry().remove_export(request.arguments[0]));
+  STOA_CHECK_OK(service.volume.registry().remove_export(request.arguments[0], request.until()));
   return Json();
 }
 

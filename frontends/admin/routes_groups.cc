@@ -29,14 +29,14 @@ JsonResult create_group(Service& service, const Request& request) {
     STOA_TRY(fresh, free_number(*service.volume.registry().snapshot()));
     group.gid = fresh;
   }
-  STOA_CHECK_OK(service.volume.registry().add_group(group));
+  STOA_CHECK_OK(service.volume.registry().add_group(group, request.until()));
   return view(group, *service.volume.registry().snapshot());
 }
 
 JsonResult remove_group(Service& service, const Request& request) {
   STOA_CHECK_OK(allow_query(request, {}));
   const std::lock_guard lock(service.edit_mutex);
-  STOA_CHECK_OK(service.volume.registry().remove_group(request.arguments[0]));
+  STOA_CHECK_OK(service.volume.registry().remove_group(request.arguments[0], request.until()));
   return Json();
 }
 

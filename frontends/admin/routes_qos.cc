@@ -110,14 +110,14 @@ JsonResult set_qos_class(Service& service, const Request& request) {
     STOA_CHECK_OK(service.volume.ns().setattr(request.context(), {.id = core::FileId{target.id}}));
   }
   if (target == core::QosTarget::background() && !weighted) rule.limits.weight = qos::kWeightLowest;
-  STOA_CHECK_OK(service.volume.registry().set_qos_class(rule));
+  STOA_CHECK_OK(service.volume.registry().set_qos_class(rule, request.until()));
   return qos_view(service, request, target);
 }
 
 JsonResult remove_qos_class(Service& service, const Request& request) {
   STOA_CHECK_OK(allow_query(request, {"target"}));
   STOA_TRY(target, query_target(service, request));
-  const Status removed = service.volume.registry().remove_qos_class(target);
+  const Status removed = service.volume.registry().remove_qos_class(target, request.until());
   if (!removed && removed.error().code == Errc::kNotFound) return fail(Cause::kNoLimits, request.query.at("target"));
   STOA_CHECK_OK(removed);
   return Json();

@@ -236,7 +236,7 @@ JsonResult set_recycle_policy(Service& service, const Request& request) {
   STOA_TRY(dir, directory_of_query(service, request));
   STOA_CHECK_OK(may_set_policy(service, request, dir, policy.counted));
   policy.dir = dir;
-  STOA_CHECK_OK(service.volume.registry().set_recycle(policy));
+  STOA_CHECK_OK(service.volume.registry().set_recycle(policy, request.until()));
   return policy_view(service, request, dir);
 }
 
@@ -244,7 +244,7 @@ JsonResult remove_recycle_policy(Service& service, const Request& request) {
   STOA_CHECK_OK(allow_query(request, {"path"}));
   STOA_TRY(dir, directory_of_query(service, request));
   STOA_CHECK_OK(may_set_policy(service, request, dir, true));
-  const Status removed = service.volume.registry().remove_recycle(dir);
+  const Status removed = service.volume.registry().remove_recycle(dir, request.until());
   if (!removed && removed.error().code == Errc::kNotFound) return fail(Cause::kNoRecyclePolicy, path_of_query(request));
   STOA_CHECK_OK(removed);
   return Json();

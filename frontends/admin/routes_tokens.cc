@@ -81,7 +81,7 @@ JsonResult add_token(Service& service, const Request& request) {
   token.expires = end.value_or(Timestamp{});
   const std::string secret = make_secret();
   token.hash = hash_of(secret);
-  STOA_CHECK_OK(service.volume.registry().add_token(token));
+  STOA_CHECK_OK(service.volume.registry().add_token(token, request.until()));
   Json json = token_view(service, request, token);
   json["token"] = secret;
   return json;
@@ -89,7 +89,7 @@ JsonResult add_token(Service& service, const Request& request) {
 
 JsonResult remove_token(Service& service, const Request& request) {
   STOA_CHECK_OK(allow_query(request, {}));
-  STOA_CHECK_OK(service.volume.registry().remove_token(request.arguments[0]));
+  STOA_CHECK_OK(service.volume.registry().remove_token(request.arguments[0], request.until()));
   return Json();
 }
 

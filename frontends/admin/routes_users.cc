@@ -78,7 +78,7 @@ JsonResult create_user(Service& service, const Request& request) {
   STOA_TRY(own, uid ? own_group_of(*snapshot, *uid) : free_number(*snapshot));
   user.uid = uid.value_or(own);
   user.gid = gid.value_or(own);
-  STOA_CHECK_OK(service.volume.registry().add_user(user));
+  STOA_CHECK_OK(service.volume.registry().add_user(user, request.until()));
   Json json = view_now(service, user.name);
   if (with_key) json["key"] = view(key);
   return json;
@@ -101,14 +101,14 @@ JsonResult change_user(Service& service, const Request& request) {
   user.principal = body.text("principal").value_or(user.principal);
   user.sid = body.text("sid").value_or(user.sid);
   STOA_CHECK_OK(body.finish());
-  STOA_CHECK_OK(service.volume.registry().change_user(user));
+  STOA_CHECK_OK(service.volume.registry().change_user(user, request.until()));
   return view_now(service, user.name);
 }
 
 JsonResult remove_user(Service& service, const Request& request) {
   STOA_CHECK_OK(allow_query(request, {}));
   const std::lock_guard lock(service.edit_mutex);
-  STOA_CHECK_OK(service.volume.registry().remove_user(request.arguments[0]));
+  STOA_CHECK_OK(service.volume.registry().remove_user(request.arguments[0], request.until()));
   return Json();
 }
 
@@ -128,7 +128,7 @@ JsonResult add_key(Service& service, const Request& request) {
   const std::lock_guard lock(service.edit_mutex);
   STOA_TRY(user, find(service, request.arguments[0]));
   user.keys.push_back(key);
-  STOA_CHECK_OK(service.volume.registry().change_user(user));
+  STOA_CHECK_OK(service.volume.registry().change_user(user, request.until()));
   return view(key);
 }
 
@@ -143,7 +143,7 @@ JsonResult change_key(Service& service, const Request& request) {
   const auto key = find_key(user, request.arguments[1]);
   if (key == user.keys.end()) return no_key(request);
   key->enabled = *enabled;
-  STOA_CHECK_OK(service.volume.registry().change_user(user));
+  STOA_CHECK_OK(service.volume.registry().change_user(user, request.until()));
   return Json{{"access_key", key->access_key}, {"enabled", key->enabled}};
 }
 
@@ -154,7 +154,7 @@ JsonResult remove_key(Service& service, const Request& request) {
   const auto key = find_key(user, request.arguments[1]);
   if (key == user.keys.end()) return no_key(request);
   user.keys.erase(key);
-  STOA_CHECK_OK(service.volume.registry().change_user(user));
+  STOA_CHECK_OK(service.volume.registry().change_user(user, request.until()));
   return Json();
 }
 

@@ -49,7 +49,7 @@ Status ExportAccess::enter(const rpc::Call& call, const core::Export& found) {
   context_.read_only = found.read_only || rule->read_only;
   context_.deadline = deadline_of(call);
   context_.durability = core::Durability::kDurable;
-  context_.pending = call.pending;
+  context_.defers = call.pending != nullptr;
   context_.holder = core::kNoHolder;
   context_.open = core::kNoOpen;  // the thread may have served a call before that came through one
   return {};

@@ -57,6 +57,11 @@ class ExportAccess final {
   }
 
   core::OpContext& context() { return context_; }
+  // What the calls that came in since the last time have left to be made durable.
+  void hand_over(core::PendingDurability& to) {
+    to.merge(context_.pending);
+    context_.pending.clear();
+  }
   // Of the last enter() that succeeded; until the next refresh().
   const core::Export& entered() const { return *export_; }
 

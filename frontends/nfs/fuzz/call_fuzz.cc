@@ -59,6 +59,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   rpc::Reply reply{rpc::XdrWriter(buffer)};
   program.cost_class(header);
   const rpc::Outcome outcome = program.run(call, reply);
+  world.scope.hand_over(pending);
   STOA_ASSERT(buffer.size() % 4 == 0);
   if (outcome.accept == rpc::AcceptStatus::kSuccess && header.procedure != 0 && !mount) {
     STOA_ASSERT(buffer.size() >= 4);

@@ -75,24 +75,24 @@ class OneExport final : public core::Registry, public core::RegistrySnapshot {
         {.id = core::ExportId{1}, .name = "e", .root = core::FileId{5}, .nfs = true, .clients = {core::ClientRule{}}});
   }
   std::shared_ptr<const core::RegistrySnapshot> snapshot() const override { return {std::shared_ptr<void>(), this}; }
-  Result<core::Export> add_export(const core::Export&) override { return fail(Errc::kNotSupported); }
-  Status change_export(const core::Export&) override { return fail(Errc::kNotSupported); }
-  Status remove_export(std::string_view) override { return fail(Errc::kNotSupported); }
-  Status add_user(const core::User&) override { return fail(Errc::kNotSupported); }
-  Status change_user(const core::User&) override { return fail(Errc::kNotSupported); }
-  Status remove_user(std::string_view) override { return fail(Errc::kNotSupported); }
-  Status add_group(const core::Group&) override { return fail(Errc::kNotSupported); }
-  Status remove_group(std::string_view) override { return fail(Errc::kNotSupported); }
-  Status set_qos_class(const core::QosRule&) override { return fail(Errc::kNotSupported); }
-  Status remove_qos_class(const core::QosTarget&) override { return fail(Errc::kNotSupported); }
-  Status add_token(const core::Token&) override { return fail(Errc::kNotSupported); }
-  Status remove_token(std::string_view) override { return fail(Errc::kNotSupported); }
+  Result<core::Export> add_export(const core::Export&, const Deadline&) override { return fail(Errc::kNotSupported); }
+  Status change_export(const core::Export&, const Deadline&) override { return fail(Errc::kNotSupported); }
+  Status remove_export(std::string_view, const Deadline&) override { return fail(Errc::kNotSupported); }
+  Status add_user(const core::User&, const Deadline&) override { return fail(Errc::kNotSupported); }
+  Status change_user(const core::User&, const Deadline&) override { return fail(Errc::kNotSupported); }
+  Status remove_user(std::string_view, const Deadline&) override { return fail(Errc::kNotSupported); }
+  Status add_group(const core::Group&, const Deadline&) override { return fail(Errc::kNotSupported); }
+  Status remove_group(std::string_view, const Deadline&) override { return fail(Errc::kNotSupported); }
+  Status set_qos_class(const core::QosRule&, const Deadline&) override { return fail(Errc::kNotSupported); }
+  Status remove_qos_class(const core::QosTarget&, const Deadline&) override { return fail(Errc::kNotSupported); }
+  Status add_token(const core::Token&, const Deadline&) override { return fail(Errc::kNotSupported); }
+  Status remove_token(std::string_view, const Deadline&) override { return fail(Errc::kNotSupported); }
   void note_use(const core::Token&, Timestamp) override {}
   Timestamp last_use(const core::Token&) const override { return {}; }
-  Status set_recycle(const core::RecyclePolicy&) override { return fail(Errc::kNotSupported); }
-  Status remove_recycle(core::FileId) override { return fail(Errc::kNotSupported); }
-  Status set_audit_policy(const core::AuditPolicy&) override { return fail(Errc::kNotSupported); }
-  Status remove_audit_policy(core::FileId) override { return fail(Errc::kNotSupported); }
+  Status set_recycle(const core::RecyclePolicy&, const Deadline&) override { return fail(Errc::kNotSupported); }
+  Status remove_recycle(core::FileId, const Deadline&) override { return fail(Errc::kNotSupported); }
+  Status set_audit_policy(const core::AuditPolicy&, const Deadline&) override { return fail(Errc::kNotSupported); }
+  Status remove_audit_policy(core::FileId, const Deadline&) override { return fail(Errc::kNotSupported); }
   bool audited() const override { return false; }
 
   const core::Export* find_export(core::ExportId id) const override {

@@ -59,7 +59,8 @@ struct Call {
   const Peer& peer;
   std::uint64_t request_id;
   std::chrono::steady_clock::time_point now;  // when the call was taken up
-  // Not null: the call need not be durable on return, if it leaves here what to wait for (core::OpContext::pending).
+  // Not null: the call need not be durable on return (core::OpContext::defers), if the Scope hands over what to wait
+  // for.
   core::PendingDurability* pending;
   BackChannel* back = nullptr;
   qos::Scheduler* scheduler = nullptr;  // for what charge() could not foresee; null: nobody is held back
@@ -134,7 +135,8 @@ class ProgramOf : public Program {
   virtual Outcome run(const CallOf<Scope>& call, Reply& reply) = 0;
 };
 
-// Scope has refresh() and governs() of a Runner.
+// Scope has refresh() and governs() of a Runner, and hand_over(): adds what the last call has left to be made durable
+// to a list, and forgets it.
 template <class Scope>
 class RunnerOf final : public Runner {
  public:
@@ -146,7 +148,9 @@ class RunnerOf final : public Runner {
     programs_[program]->charge({call, *scope_}, charge);
   }
   Outcome run(std::size_t program, const Call& call, Reply& reply) override {
-    return programs_[program]->run({call, *scope_}, reply);
+    const Outcome outcome = programs_[program]->run({call, *scope_}, reply);
+    if (call.pending != nullptr) scope_->hand_over(*call.pending);
+    return outcome;
   }
 
  private:

@@ -76,7 +76,7 @@ void Compound::set_current_file(const core::Attributes& attr) {
 
 bool Compound::promise(const core::PendingDurability& pending) {
   if (call.pending == nullptr) return pending.empty() || ns.sync({}, pending).has_value();
-  call.pending->merge(pending);
+  ctx.pending.merge(pending);
   return true;
 }
 

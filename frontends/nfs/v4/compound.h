@@ -79,8 +79,7 @@ class Compound {
         call(rpc_call),
         in(rpc_call.header.arguments),
         out(rpc_reply.out),
-        reply(rpc_reply),
-        pending_from_(rpc_call.pending != nullptr ? rpc_call.pending->mark() : core::PendingDurability::Mark{}) {}
+        reply(rpc_reply) {}
 
   const Environment& env;
   core::Namespace& ns;
@@ -114,10 +113,7 @@ class Compound {
   // The reply will promise that this is durable. False: it cannot.
   bool promise(const core::PendingDurability& pending);
   // What this COMPOUND has left to be made durable.
-  core::PendingDurability pending() const {
-    return call.pending != nullptr ? call.pending->between(pending_from_, call.pending->mark())
-                                   : core::PendingDurability{};
-  }
+  const core::PendingDurability& pending() const { return ctx.pending; }
 
   // --- what was paid before the call was run, and not used yet (io_price.h)
   struct Prepaid {
@@ -164,9 +160,6 @@ class Compound {
     out.u64(before.change);
     out.u64(after.change);
   }
-
- private:
-  const core::PendingDurability::Mark pending_from_;
 };
 
 // Operations that put another filehandle in place, look up a name and say NFS4ERR_WRONGSEC themselves, or tell what

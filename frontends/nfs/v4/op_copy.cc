@@ -74,12 +74,9 @@ Nfs4Status copy_now(Compound& c, const core::CopyRangeRequest& request, core::Co
 
 std::optional<Stateid> copy_later(Compound& c, const core::CopyRangeRequest& request, std::uint64_t verifier) {
   if (c.env.offloads == nullptr || c.client == nullptr) return std::nullopt;
-  core::OpContext ctx = c.ctx;
-  ctx.durability = core::Durability::kApplied;
-  ctx.pending = nullptr;
   return c.env.offloads->start(
       c.client,
-      {.ctx = std::move(ctx), .request = request, .to = c.env.handles.encode(c.current->ref), .verifier = verifier});
+      {.ctx = c.ctx.applied(), .request = request, .to = c.env.handles.encode(c.current->ref), .verifier = verifier});
 }
 
 void write_response(Compound& c, const std::optional<Stateid>& later, const core::CopyRangeReply& copied) {

@@ -18,6 +18,7 @@ Nfs4Status show_told(Compound& c, const Bitmap& wanted, const DelegatedWrites::T
     own.cred = core::Credentials::superuser();
     own.read_only = false;
     const auto touched = c.ns.setattr(own, {.id = file, .set = {.mtime = core::SetTime{.server_time = true}}});
+    c.ctx.pending = std::move(own.pending);
     if (!touched) return c.status_of(touched.error());
   }
   auto reply = c.ns.getattr(ctx, {.id = file});

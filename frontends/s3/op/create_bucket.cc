@@ -85,7 +85,8 @@ Outcome<Response> create_bucket(Call& call) {
   auto path = call.ns().path_of(own, {.id = root});
   if (!path) return refuse(path.error(), Missing::kBucket);
   auto added = call.services.registry.add_export(
-      {.name = name, .root = root, .path = path->path, .s3 = true, .owner = call.user->name});
+      {.name = name, .root = root, .path = path->path, .s3 = true, .owner = call.user->name},
+      call.fresh_ctx().deadline);
   if (!added) {
     // Another request made the same bucket first, or the registry refuses it: the empty directory goes again, unless
     // it is that other request's.

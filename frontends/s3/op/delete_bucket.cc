@@ -38,7 +38,7 @@ Outcome<Response> delete_bucket(Call& call) {
     return refuse(listed.error(), Missing::kBucket);
   STOA_CHECK_OK(remove_directory(call));
   STOA_CHECK_OK(abort_all_uploads(call));
-  const Status removed = call.services.registry.remove_export(call.bucket->name);
+  const Status removed = call.services.registry.remove_export(call.bucket->name, call.fresh_ctx().deadline);
   if (!removed && removed.error().code != Errc::kNotFound) return refuse(removed.error(), Missing::kBucket);
   return Response{.status = 204};
 }

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "frontends/s3/op/removal.h"
 #include "frontends/s3/xml/reader.h"
 #include "frontends/s3/xml/writer.h"
@@ -57,8 +59,7 @@ Outcome<void> remove_one(const Call& call, const WantedKey& wanted) {
 Outcome<Response> delete_objects(Call& call) {
   STOA_TRY(request, read_request(call.body));
   // One sync for all: the removals are applied one by one, and made durable together before the reply.
-  core::PendingDurability pending;
-  call.ctx.pending = &pending;
+  call.ctx.defers = true;
   XmlWriter xml("DeleteResult");
   for (const WantedKey& wanted : request.keys) {
     const Outcome<void> removed = remove_one(call, wanted);
@@ -76,7 +77,8 @@ Outcome<Response> delete_objects(Call& call) {
       xml.close("Error");
     }
   }
-  call.ctx.pending = nullptr;
+  call.ctx.defers = false;
+  const core::PendingDurability pending = std::exchange(call.ctx.pending, {});
   const Status durable = call.ns().sync(call.fresh_ctx(), pending);
   if (!durable) return refuse(durable.error());
   return xml_response(xml.finish());

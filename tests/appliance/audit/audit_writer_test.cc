@@ -37,7 +37,7 @@ class AuditWriterTest : public core::test::VolumeTest<core::test::MemoryEngine> 
   void start() {
     auto log = AuditWriter::open(
         {.folder = folder_ + "/audit", .keep_days = keep_days_, .syslog = syslog_, .now = [this] { return now(); }},
-        *volume_, metrics_);
+        {{volume_.get()}}, metrics_);
     ASSERT_TRUE(log) << describe(log.error());
     log_ = *std::move(log);
   }
@@ -693,8 +693,100 @@ TEST_F(AuditWriterTest, SyslogGetsTheLinesToo) {
     EXPECT_EQ(Json::parse(text.substr(text.find('{')))["path"], name);
   }
   close(server);
-  EXPECT_EQ(AuditWriter::open({.folder = folder_ + "/other", .syslog = "nonsense"}, *volume_, metrics_).error().code,
-            Errc::kInvalid);
+  EXPECT_EQ(
+      AuditWriter::open({.folder = folder_ + "/other", .syslog = "nonsense"}, {{volume_.get()}}, metrics_).error().code,
+      Errc::kInvalid);
+}
+
+// A second volume beside the one of the fixture, and one log of both.
+class TwoVolumesLogTest : public AuditWriterTest {
+ protected:
+  TwoVolumesLogTest() {
+    EXPECT_TRUE(core::Volume::format(other_kv_, "other"));
+    auto other = core::Volume::open(other_kv_, other_blobs_, other_metrics_, {.background = false});
+    EXPECT_TRUE(other);
+    other_ = std::move(*other);
+    open_both();
+  }
+  ~TwoVolumesLogTest() override { log_.reset(); }
+  void open_both() {
+    log_.reset();
+    auto log = AuditWriter::open({.folder = folder_ + "/both", .now = [this] { return now(); }},
+                                 {{volume_.get(), "a"}, {other_.get(), "b"}}, metrics_);
+    ASSERT_TRUE(log) << describe(log.error());
+    log_ = *std::move(log);
+  }
+  core::AuditLog& b() { return log_->of(1); }
+  void make(core::Volume& volume, std::string_view name) {
+    EXPECT_TRUE(volume.ns().create({}, {.parent = kRootId, .name = name}));
+  }
+  static std::vector<std::string> created(core::AuditLog& log) {
+    EXPECT_TRUE(log.catch_up());
+    const auto found = log.query({.operation = "create"});
+    EXPECT_TRUE(found);
+    std::vector<std::string> all;
+    for (const std::string& line : found->lines) {
+      const Json json = Json::parse(line);
+      all.push_back(json["volume"].get<std::string>() + json["path"].get<std::string>());
+    }
+    return all;
+  }
+
+  kv::MemoryKv other_kv_;
+  blob::MemoryBlobs other_blobs_;
+  MetricRegistry other_metrics_;
+  std::unique_ptr<core::Volume> other_;
+};
+
+TEST_F(TwoVolumesLogTest, EachIsReadFromWhereItsLinesEnd) {
+  audit(kRootId, kChanges);
+  make(*volume_, "first");
+  make(*other_, "before its policy");
+  EXPECT_THAT(created(*log_), ElementsAre("a/first"));
+  ASSERT_TRUE(b().set_policy({kRootId, kChanges}));
+  make(*other_, "first");
+  make(*volume_, "second");
+  EXPECT_THAT(created(b()), ElementsAre("b/first"));
+  EXPECT_THAT(created(*log_), ElementsAre("a/first", "a/second"));
+  log_.reset();
+  make(*other_, "meanwhile");
+  make(*volume_, "meanwhile");
+  open_both();
+  EXPECT_THAT(created(b()), ElementsAre("b/first", "b/meanwhile"));
+  EXPECT_THAT(created(*log_), ElementsAre("a/first", "a/second", "a/meanwhile"));
+  EXPECT_EQ(problem(), "");
+  EXPECT_EQ(b().verify()->records, log_->verify()->records) << "there is one chain";
+}
+
+TEST_F(TwoVolumesLogTest, ADayBeginsForBothAndEachHasItsReport) {
+  audit(kRootId, kChanges);
+  ASSERT_TRUE(b().set_policy({kRootId, kChanges}));
+  make(*volume_, "x");
+  make(*other_, "y");
+  make(*other_, "z");
+  EXPECT_EQ(created(*log_).size(), 1u);
+  EXPECT_EQ(created(b()).size(), 2u);
+  const std::string before = day();
+  next_day();
+  make(*other_, "next");
+  EXPECT_EQ(created(b()).size(), 3u);
+  EXPECT_EQ(Json::parse(*log_->report(before))["operations"]["create"], 1);
+  EXPECT_EQ(Json::parse(*b().report(before))["operations"]["create"], 2);
+  EXPECT_EQ(Json::parse(*log_->report(before))["growth"]["files"], 1);
+  EXPECT_EQ(Json::parse(*b().report(before))["growth"]["files"], 2);
+  EXPECT_EQ(log_->query({.operation = "day"})->lines.size(), 1u);
+  EXPECT_EQ(b().query({.operation = "day"})->lines.size(), 1u);
+  EXPECT_EQ(problem(), "");
+}
+
+TEST_F(TwoVolumesLogTest, LabelsTellThemApart) {
+  for (const char* label : {"", "a", "b/c", "b c"}) {
+    EXPECT_EQ(AuditWriter::open({.folder = folder_ + "/third"}, {{volume_.get(), "a"}, {other_.get(), label}}, metrics_)
+                  .error()
+                  .code,
+              Errc::kInvalid)
+        << label;
+  }
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Changes whose durability a front end asked to defer (OpContext::pending).
+// Changes whose durability a front end asked to defer (OpContext::defers).
 #include <thread>
 
 #include "core/kv/keys.h"
@@ -19,7 +19,7 @@ struct WatchedTwin {
 
 class SyncTest : public DataTest<WatchedTwin> {
  protected:
-  SyncTest() { deferring_.pending = &pending_; }
+  SyncTest() { deferring_.defers = true; }
   WatchedBlobs& watched() { return static_cast<WatchedBlobs&>(*blobs_); }
 
   // A file with content that is written and not settled; its blob is the one that was reserved last.
@@ -31,7 +31,6 @@ class SyncTest : public DataTest<WatchedTwin> {
     return id;
   }
 
-  PendingDurability pending_;
   OpContext deferring_;
 };
 
@@ -44,7 +43,7 @@ TEST_F(SyncTest, ManyWritesAreSyncedTogether) {
   ASSERT_TRUE(ns().commit(deferring_, {.id = second}));
   EXPECT_TRUE(watched().syncs.empty());
 
-  ASSERT_TRUE(ns().sync(deferring_, pending_));
+  ASSERT_TRUE(ns().sync({}, deferring_.pending));
   ASSERT_FALSE(watched().syncs.empty());  // those behind the first one find their blobs clean
   std::ranges::sort(watched().syncs[0]);
   EXPECT_EQ(watched().syncs[0], (std::vector<BlobId>{std::min(one, two), std::max(one, two)}));
@@ -62,33 +61,33 @@ TEST_F(SyncTest, AFileThatCannotBeSyncedFailsOnlyItsOwn) {
   const FileId sick = written("sick");
   watched().unsyncable = watched().last_reserved;
   const FileId sound = written("sound");
-  EXPECT_EQ(ns().sync(deferring_, pending_).error().code, Errc::kIo);
+  EXPECT_EQ(ns().sync({}, deferring_.pending).error().code, Errc::kIo);
   PendingDurability of_sick, of_sound;
   of_sick.add_written(sick);
-  of_sound.add(ShardId{}, pending_.newest(ShardId{}));
+  of_sound.add(ShardId{}, deferring_.pending.newest(ShardId{}));
   of_sound.add_written(sound);
   EXPECT_EQ(ns().sync(deferring_, of_sick).error().code, Errc::kIo);
   EXPECT_TRUE(ns().sync(deferring_, of_sound));
   watched().unsyncable = kNoBlob;
-  EXPECT_TRUE(ns().sync(deferring_, pending_));
+  EXPECT_TRUE(ns().sync({}, deferring_.pending));
   expect_consistent();
 }
 
 TEST_F(SyncTest, FilesThatAreGoneNeedNothing) {
   written("gone");
   ASSERT_TRUE(ns().unlink(durable_, {kRootId, "gone"}));
-  EXPECT_TRUE(ns().sync(deferring_, pending_));
+  EXPECT_TRUE(ns().sync({}, deferring_.pending));
   EXPECT_TRUE(ns().sync(deferring_, {}));
 }
 
 TEST_F(SyncTest, WhatPromisesNothingLeavesNothingToSettle) {
   const FileId id = create("lazy");
   OpContext lazy = lazy_;
-  lazy.pending = &pending_;
+  lazy.defers = true;
   const std::string bytes = text(kBig);
   const std::span<const std::byte> pieces[] = {std::as_bytes(std::span(bytes))};
   ASSERT_TRUE(ns().write(lazy, {id, 0, pieces}));
-  EXPECT_TRUE(pending_.empty());
+  EXPECT_TRUE(lazy.pending.empty());
 }
 
 // The large write has begun and has no blob yet: the file is still empty, but the small one must not make it inline.

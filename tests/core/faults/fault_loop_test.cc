@@ -396,5 +396,36 @@ TEST(FaultTest, AnUploadThatLostBytesBecomesNoObject) {
 INSTANTIATE_TEST_SUITE_P(Operations, FaultLoopTest, ::testing::ValuesIn(kOperations),
                          [](const auto& info) { return std::string(info.param.name); });
 
+// A read that fails is told: what could not be read must not pass for something that was removed.
+const Operation kListings[] = {
+    {"list_quotas", [](FaultWorld& w) { return only(w.ns().list_quotas({}, {})); }},
+    {"ancestors", [](FaultWorld& w) { return only(w.ns().ancestors({}, {.id = w.id("/other"), .key = "Keys/a/b"})); }},
+    {"list_recycled", [](FaultWorld& w) { return only(w.ns().list_recycled({}, {.dir = w.id("/bin")})); }},
+    {"list_recycled_above", [](FaultWorld& w) { return only(w.ns().list_recycled({}, {.dir = kRootId})); }},
+    {"recycle_status", [](FaultWorld& w) { return only(w.ns().recycle_status({}, {.dir = w.id("/bin")})); }},
+    {"list_keys", [](FaultWorld& w) { return only(w.ns().list_keys({}, {.root = w.id("/other")})); }},
+};
+
+class FailedReads : public testing::TestWithParam<Operation> {};
+
+TEST_P(FailedReads, AreTold) {
+  for (std::uint64_t point = 1;; ++point) {
+    FaultWorld world;
+    world.faults().arm(point, FaultPlan::Fault::kError);
+    const Status listed = GetParam().act(world);
+    const std::string fired = world.faults().fired();
+    world.faults().disarm();
+    if (fired.empty()) {
+      EXPECT_TRUE(listed);
+      EXPECT_GT(point, 1u) << "nothing was read";
+      return;
+    }
+    EXPECT_EQ(listed ? Errc{} : listed.error().code, Errc::kIo) << fired << ", point " << point;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Listings, FailedReads, testing::ValuesIn(kListings),
+                         [](const auto& info) { return std::string(info.param.name); });
+
 }  // namespace
 }  // namespace stoa::core::test

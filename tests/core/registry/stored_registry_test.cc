@@ -18,7 +18,7 @@ class StoredRegistryTest : public testing::Test {
   void open() {
     auto loaded = StoredRegistry::load(
         kv_,
-        [this](const WriteBatch& batch) -> Status {
+        [this](const WriteBatch& batch, const Deadline&) -> Status {
           if (disk_is_broken_) return fail(Errc::kIo, "disk");
           const WriteBatch* one = &batch;
           return kv_.apply({&one, 1});
@@ -578,7 +578,8 @@ TEST_F(StoredRegistryTest, ADamagedRecordIsNamedAndNotSkipped) {
   batch.put(Family::kConfig, "user/ann", "\x01\x01 garbage");
   const WriteBatch* one = &batch;
   ASSERT_TRUE(kv_.apply({&one, 1}));
-  const auto loaded = StoredRegistry::load(kv_, [](const WriteBatch&) -> Status { return {}; }, scheduler_);
+  const auto loaded =
+      StoredRegistry::load(kv_, [](const WriteBatch&, const Deadline&) -> Status { return {}; }, scheduler_);
   ASSERT_FALSE(loaded);
   EXPECT_EQ(loaded.error().code, Errc::kCorrupt);
   EXPECT_NE(loaded.error().detail.find("user/ann"), std::string::npos);

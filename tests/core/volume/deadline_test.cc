@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <condition_variable>
+#include <functional>
 #include <thread>
 
 #include "backends/blob/memory/memory_blobs.h"
@@ -14,13 +15,17 @@ namespace {
 class HeldKv final : public kv::MemoryKv {
  public:
   Result<bool> get(Family family, std::string_view key, std::string* value) override {
-    if (family == Family::kEntry && key.ends_with("held")) pass(holds_name_);
+    if (family == Family::kEntry && key.ends_with("held")) {
+      if (at_held) at_held();
+      pass(holds_name_);
+    }
     return MemoryKv::get(family, key, value);
   }
   Status sync() override {
     pass(holds_sync_);
     return MemoryKv::sync();
   }
+  std::function<void()> at_held;  // called by a look-up of the name; empty: nothing
   void hold_name() { hold(holds_name_); }
   void hold_sync() { hold(holds_sync_); }
   void await() {
@@ -80,14 +85,13 @@ TEST_F(DeadlineVolumeTest, WhatIsNotDurableInTimeIsDoneAllTheSame) {
   late.durable_by = passed();
   EXPECT_EQ(create(late, "second"), Errc::kTimeout);
   EXPECT_TRUE(exists("second"));
-  PendingDurability pending;
   OpContext later;
-  later.pending = &pending;
+  later.defers = true;
   EXPECT_EQ(create(later, "third"), Errc{});
-  EXPECT_EQ(ns().sync(late, pending).error().code, Errc::kTimeout);
+  EXPECT_EQ(ns().sync(late, later.pending).error().code, Errc::kTimeout);
   kv_.let();
   leader.join();
-  EXPECT_TRUE(ns().sync(late, pending));
+  EXPECT_TRUE(ns().sync(late, later.pending));
   EXPECT_EQ(create(late, "second"), Errc::kExists);
 }
 
@@ -117,6 +121,86 @@ TEST_F(DeadlineVolumeTest, AFileThatIsLockedIsWaitedForUntilTheDeadline) {
   EXPECT_TRUE(exists("held"));
   EXPECT_FALSE(exists("other"));
   EXPECT_TRUE(ns().getattr(late, {.id = kRootId}));
+}
+
+// The directory is locked by somebody who waits for the disk. Looks at it and what would change it end by their
+// deadline.
+TEST_F(DeadlineVolumeTest, WhateverMeetsALockedDirectoryEndsByItsDeadline) {
+  ASSERT_EQ(create({}, "file"), Errc{});
+  const FileId file = ns().lookup({}, {.parent = kRootId, .name = "file"})->attr.id;
+  ASSERT_TRUE(ns().put_key({}, {.root = kRootId, .key = "dir/key"}));
+  OpContext late;
+  late.deadline = passed();
+  late.root = kRootId;
+  kv_.hold_name();
+  std::thread holder([&] { EXPECT_EQ(create({}, "held"), Errc{}); });
+  kv_.await();
+  const auto expect_timeout = [](const auto& reply, const char* what) {
+    EXPECT_EQ(reply ? Errc{} : reply.error().code, Errc::kTimeout) << what;
+  };
+  expect_timeout(ns().readdir(late, {.dir = kRootId, .want_attributes = true}), "readdir");
+  expect_timeout(ns().list_keys(late, {.root = kRootId}), "list_keys");
+  expect_timeout(ns().lookup_key(late, {.root = kRootId, .key = "dir/key"}), "lookup_key");
+  expect_timeout(ns().usage(late, {.dir = kRootId}), "usage");
+  expect_timeout(ns().list_owner_quotas(late, {.dir = kRootId}), "list_owner_quotas");
+  expect_timeout(ns().statfs(late, {.id = kRootId}), "statfs");
+  expect_timeout(ns().ancestors(late, {.id = kRootId, .key = "dir/key"}), "ancestors");
+  expect_timeout(ns().list_recycled(late, {.dir = kRootId}), "list_recycled");
+  expect_timeout(ns().recycle_status(late, {.dir = kRootId}), "recycle_status");
+  OpContext soon = late;
+  const auto soon_enough = [&]() -> const OpContext& {
+    soon.deadline = Deadline::in(std::chrono::milliseconds(5));
+    return soon;
+  };
+  expect_timeout(ns().remove_key(soon_enough(), {.root = kRootId, .key = "file"}), "remove_key");
+  expect_timeout(ns().put_key(soon_enough(), {.root = kRootId, .key = "new/key"}), "put_key");
+  expect_timeout(ns().unlink(soon_enough(), {.parent = kRootId, .name = "file"}), "unlink");
+  expect_timeout(ns().rename(soon_enough(), {kRootId, "file", kRootId, "other"}), "rename");
+  expect_timeout(ns().open(soon_enough(), {.parent = kRootId, .name = "file"}), "open");
+  expect_timeout(ns().set_quota(soon_enough(), {.dir = kRootId, .limits = {.files = 5}}), "set_quota");
+  expect_timeout(ns().count_owners(soon_enough(), {.dir = kRootId, .on = true}), "count_owners");
+  expect_timeout(ns().setattr(soon_enough(), {.id = kRootId, .set = {.mode = 0700}}), "setattr");
+  kv_.let();
+  holder.join();
+  EXPECT_TRUE(exists("file"));
+  EXPECT_FALSE(exists("new"));
+  EXPECT_TRUE(ns().getattr({}, {.id = file}));
+}
+
+TEST_F(DeadlineVolumeTest, DirectoriesOfAKeyThatCameTooLateGoAgain) {
+  OpContext soon;
+  soon.deadline = Deadline::in(std::chrono::milliseconds(20));
+  kv_.at_held = [&] {
+    while (!soon.expired()) std::this_thread::yield();
+  };
+  const auto put = ns().put_key(soon, {.root = kRootId, .key = "implied/held"});
+  EXPECT_EQ(put ? Errc{} : put.error().code, Errc::kTimeout);
+  EXPECT_FALSE(exists("implied"));
+}
+
+TEST_F(DeadlineVolumeTest, AChangeOfTheRegistryWaitsForOthersUntilItsDeadline) {
+  kv_.hold_sync();
+  std::thread leader([&] { EXPECT_TRUE(volume_->registry().add_user({.name = "ann", .uid = 1001})); });
+  kv_.await();
+  EXPECT_EQ(volume_->registry().add_user({.name = "ben", .uid = 1002}, passed()).error().code, Errc::kTimeout);
+  kv_.let();
+  leader.join();
+  EXPECT_NE(volume_->registry().snapshot()->find_user("ann"), nullptr);
+  EXPECT_EQ(volume_->registry().snapshot()->find_user("ben"), nullptr);
+}
+
+// What is cut at its open is deferred like any change.
+TEST_F(DeadlineVolumeTest, AnOpenThatCutsTellsWhatIsPending) {
+  ASSERT_EQ(create({}, "file"), Errc{});
+  const FileId file = ns().lookup({}, {.parent = kRootId, .name = "file"})->attr.id;
+  const std::span<const std::byte> pieces[] = {std::as_bytes(std::span(std::string_view("text")))};
+  ASSERT_TRUE(ns().write({}, {file, 0, pieces}));
+  OpContext ctx;
+  ctx.defers = true;
+  ctx.holder = volume_->state().add_holder(Protocol::kNfs, nullptr);
+  ASSERT_TRUE(ns().open(ctx, {.id = file, .disposition = OpenDisposition::kOverwrite}));
+  EXPECT_NE(ctx.pending.newest(ShardId{}), CommitTicket{});
+  EXPECT_TRUE(ns().sync({}, ctx.pending));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@ namespace stoa::test {
 struct NoScope {
   void refresh() {}
   bool governs() const { return false; }
+  void hand_over(core::PendingDurability&) {}
 };
 using PlainProgram = rpc::ProgramOf<NoScope>;
 using PlainCall = rpc::CallOf<NoScope>;

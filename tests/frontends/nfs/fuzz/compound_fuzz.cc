@@ -176,6 +176,7 @@ class World {
     rpc::Reply reply{rpc::XdrWriter(reply_)};
     nfs4::cost_class_of(header);
     const rpc::Outcome outcome = nfs4::run_compound(environment_, call, reply);
+    kept_.access().hand_over(pending);
     STOA_ASSERT(kept_.ns().sync({}, pending));
     check(arguments, outcome, reply);
   }

@@ -54,6 +54,7 @@ class World {
     rpc::Reply reply{rpc::XdrWriter(buffer)};
     program.cost_class(header);
     const rpc::Outcome outcome = program.run(call, reply);
+    kept_.access().hand_over(pending);
     STOA_ASSERT(kept_.ns().sync({}, pending));
     STOA_ASSERT(buffer.size() % 4 == 0);
     if (outcome.accept != rpc::AcceptStatus::kSuccess)
