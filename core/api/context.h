@@ -15,7 +15,7 @@ namespace stoa::core {
 
 enum class Protocol : std::uint8_t { kInternal, kAdmin, kNfs, kSmb, kS3, kNative };
 
-// What an acknowledgement of this request promises.
+// Durability promised by the acknowledgement of a request.
 enum class Durability : std::uint8_t {
   kApplied,  // seen by every protocol; may be lost by a crash (an NFS UNSTABLE write, SMB without write-through)
   kDurable,  // survives kill -9 and power cut
@@ -34,25 +34,24 @@ struct OpContext {
   // How long the call waits, with no lock held, for leases in its way to be returned or revoked, before it answers
   // kRecallPending. For front ends that cannot park a request.
   std::chrono::milliseconds lease_patience{0};
-  // What is published to the caller: a file that it names by its id and that is not below this directory is kStale.
-  // kNoFile: all there is.
+  // The exported directory: an id that is not below it is kStale. kNoFile: no restriction.
   FileId root = kNoFile;
   bool read_only = false;  // the export is read-only for this client: every mutating call fails with kReadOnly
-  // Up to the change, every wait ends by it with kTimeout: for locks, for room in the commit queue, for what must be
-  // written before. Nothing was changed then. What is left out is the disk itself: a read, or the write of the queue
-  // by the call that leads it, takes as long as it takes. So are short looks at other files than those that the call is
-  // about, whose locks are free when the waits of their holders end.
+  // Up to the change, every wait ends by it with kTimeout: for locks, for room in the commit queue, for changes that
+  // must be written first. Nothing was changed then. The disk itself is not bounded: a read, or the write of the queue
+  // by its leader, takes as long as it takes. Short looks at files other than those of the call are not bounded either;
+  // their locks become free when the waits of their holders end.
   Deadline deadline{};
   // A change that is made is not taken back, so the wait for its durability has an end of its own. kTimeout then means
-  // "not known": done and visible, and lost only by a crash. Set by front ends whose clients take it so (HTTP). NFS
-  // sets none: its clients take any error for "nothing happened", so the reply is held back, and the call, sent again,
-  // is found in the duplicate request cache.
+  // "not known": done and visible, and lost only by a crash. Set by front ends whose protocol has such an answer
+  // (HTTP). NFS sets none: its clients take any error for "nothing happened", so the reply is held back, and the call,
+  // sent again, is found in the duplicate request cache.
   Deadline durable_by{};
 
   Durability durability = Durability::kDurable;
-  // When set, a mutating call (and commit()) returns as soon as its change is applied and visible, and adds here what
-  // to hand to Namespace::sync() before the reply may leave. A server that has many requests at hand settles all of
-  // them with one sync. Ignored with kApplied.
+  // When set, a mutating call (and commit()) returns as soon as its change is applied and visible. It adds here the
+  // positions that Namespace::sync() must make durable before the reply may leave. A server that has many requests at
+  // hand settles all of them with one sync. Ignored with kApplied.
   PendingDurability* pending = nullptr;
 
   bool expired() const { return deadline.passed(); }

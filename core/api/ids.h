@@ -30,11 +30,11 @@ enum class ExportId : std::uint32_t {};
 // A client as its protocol knows it, in the table of opens, locks and leases (state.h). 0: one that holds no state.
 enum class HolderId : std::uint64_t {};
 inline constexpr HolderId kNoHolder{0};
-// What it holds, in the same table. 0: none.
+// An open in the same table. 0: none.
 enum class OpenId : std::uint64_t {};
 enum class LeaseId : std::uint64_t {};
 inline constexpr OpenId kNoOpen{0};
-// What an open may do, and what it denies to others.
+// Access of an open, and access that it denies to others.
 enum ShareBits : std::uint32_t {
   kShareNone = 0,
   kShareRead = 1,
@@ -57,7 +57,7 @@ struct LeaseKey {
   auto operator<=>(const LeaseKey&) const = default;
 };
 
-// The content of a file as of one moment: changes with every change of bytes or size, whichever protocol makes it.
+// Version of a file's content: changes with every change of bytes or size, over any protocol.
 struct ObjectVersion {
   FileId id = kNoFile;
   std::uint64_t data_version = 0;

@@ -1,4 +1,4 @@
-// The name by which a file was opened to be deleted, and for whom.
+// The name by which a file was opened for delete-on-close, and the user who opened it.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The recycle bin: what deletions keep, for how long, and what front ends ask of it (core/recycle/README.md).
+// The recycle bin as front ends see it: policies, and requests to list, restore and purge (core/recycle/README.md).
 #pragma once
 
 #include <compare>
@@ -22,10 +22,11 @@ namespace stoa::core {
 // Under this name a directory that has a bin shows it.
 inline constexpr std::string_view kRecycleName = ".recycle";
 
-// Who may take something out of a bin again, beside the superuser. Persistent: never renumber.
+// Callers that may restore from a bin, beside the superuser. Persistent: never renumber.
 enum class RestoreRight : std::uint8_t {
-  kOwner = 1,  // who deleted it, who owns it, and who owns a directory that it was in (RestoreRequest::owned)
-  kAdmin = 2,  // nobody
+  kOwner = 1,  // the user who deleted it, its owner, and the owner of a directory that it was in
+               // (RestoreRequest::owned)
+  kAdmin = 2,  // none
 };
 
 // Of a directory, for all that is deleted below it, unless a directory on the way has its own.
@@ -73,16 +74,16 @@ struct RecycledItem {
   std::string name;  // that it had
   std::uint64_t bytes;
   Timestamp deleted_at;
-  std::uint32_t uid;  // who deleted it
+  std::uint32_t uid;  // the user who deleted it
   Protocol protocol;
   std::string client;
 };
-// What was deleted below a directory, in order of deletion: all that the bins at and below it hold, and of the bins
-// above it, which may hold much else, what was in it. What was deleted in a directory that is gone for good is known to
-// no directory above it but those whose bin it lies in. Everybody but the superuser sees what he deleted.
-// kNotDirectory. Cost: what is told, and what is passed over: in bins above, all that was deleted elsewhere meanwhile,
-// because bins are in order of time. One call passes over a bounded number, so a page may be short or empty, and not
-// the last.
+// Lists deletions below a directory, in order of deletion. Covers all items of the bins at and below it. Of the bins
+// above it, which may hold much else, covers the items that were deleted below it. Items whose directory was purged are
+// found only through directories whose own bin holds them. Callers other than the superuser see their own deletions.
+// kNotDirectory. Cost: the items listed and those passed over. In bins above, these are all items deleted elsewhere
+// meanwhile, because bins are in order of time. One call passes over a bounded number, so a page may be short or empty,
+// and not the last.
 struct ListRecycledRequest {
   FileId dir;
   std::uint64_t after = 0;  // a serial
@@ -95,16 +96,16 @@ struct ListRecycledReply {
   std::uint64_t next = 0;  // `after` of the next page, if it is truncated
 };
 
-// Takes it out of the bin: to where it was (the directory followed under its new name, and restored first when it is in
-// a bin itself), or to `to_parent` under `to_name` (empty: its old one). kNotOwner: the policy does not let the caller.
-// kExists: the name is taken. kNotFound: no such item; or the directory is gone, which the detail says. kQuota as for a
-// rename.
+// Restores an item to its original directory, or to `to_parent` under `to_name` (empty: its old name). The directory is
+// followed when it was renamed, and restored first when it is in a bin itself. kNotOwner: the policy does not let the
+// caller. kExists: the name is taken. kNotFound: no such item; or the directory is gone, which the detail says. kQuota
+// as for a rename.
 struct RestoreRequest {
   RecycleItemId item;
   FileId to_parent = kNoFile;
   std::string_view to_name{};
-  // Of whoever owns this directory, in whose name the superuser asks: kNotFound, also for what was not deleted below
-  // it; kAccess: it would not come back below it; kNotOwner: only administrators restore from that bin.
+  // On behalf of the owner of this directory, with the superuser as caller. kNotFound, also for items that were not
+  // deleted below it; kAccess: it would be restored outside it; kNotOwner: only administrators restore from that bin.
   FileId owned = kNoFile;
 };
 struct RestoreReply {
@@ -114,14 +115,13 @@ struct RestoreReply {
   RenameReply moved;
 };
 
-// Purges what was deleted below a directory, as ListRecycledRequest tells it: `items`, or all; of those, what was
-// deleted at least so long ago. Superuser only. kNotDirectory. Cost: `items`, or all that the bins hold, also what is
-// passed over.
+// Purges deletions below a directory, with the scope of ListRecycledRequest: `items`, or all; of those, the ones of at
+// least this age. Superuser only. kNotDirectory. Cost: `items`, or all items of the bins, including those passed over.
 struct PurgeRequest {
   FileId dir;
   std::vector<RecycleItemId> items{};
   std::optional<std::uint64_t> older_than_seconds{};
-  // In the name of whoever owns the directory. kNotOwner, and nothing is purged: some of it is in a bin from which only
+  // On behalf of the owner of the directory. kNotOwner, and nothing is purged: some of it is in a bin from which only
   // administrators restore.
   bool by_owner = false;
 };
@@ -129,13 +129,13 @@ struct PurgeReply {
   std::uint64_t removed;
 };
 
-// What happens to what is deleted in a directory.
+// The recycle policy that applies to deletions in a directory.
 struct RecycleStatusRequest {
   FileId dir;
 };
 struct RecycleStatusReply {
-  std::optional<RecyclePolicy> policy{};  // absent: nothing is kept; `dir`: the directory that it is set on
-  FileId bin_of = kNoFile;                // the directory whose bin takes it, as far as it is decided
+  std::optional<RecyclePolicy> policy{};  // absent: deletions keep nothing; `dir`: the directory that it is set on
+  FileId bin_of = kNoFile;                // the directory whose bin receives deletions, as far as it is decided
   Usage used{};                           // by that bin
 };
 

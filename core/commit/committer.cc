@@ -78,7 +78,7 @@ Status Committer::write_queued(std::unique_lock<std::mutex>& lock) {
     stalled_ = true;
     error_ = describe(written.error());
   } else {
-    // What the group held is lost, and with it the right to acknowledge anything that came after.
+    // The group's changes are lost, so nothing that came after may be acknowledged.
     poison(lock, written.error());
   }
   writing_ = false;
@@ -100,7 +100,7 @@ Committer::Health Committer::health() {
 
 template <class Visit>
 void Committer::for_each_queued(std::unique_lock<std::mutex>& lock, Visit visit) {
-  // Who makes a group changes it.
+  // The thread that makes a group changes it.
   written_.wait(lock, [this] { return !writing_ || stalled_; });
   if (!group_.empty()) visit(extra_);
   for (const Queued& queued : group_) visit(queued.unit.batch);
@@ -118,7 +118,7 @@ Result<std::optional<std::optional<std::string>>> Committer::find_made(Family fa
       found = op.kind == WriteBatch::Kind::kRemove ? std::nullopt : std::optional<std::string>(batch.value(op));
     }
   });
-  // To what the store will have: nobody knows that before it is written.
+  // Added to the future value in the store, unknown before the queue is written.
   if (added) return fail(Errc::kNoSpace, kNoRoom);
   if (failed_) return found;
   if (family == Family::kBlob || family == Family::kGc) {
@@ -283,7 +283,7 @@ Status Committer::sync_all(std::unique_lock<std::mutex>& lock, const Deadline& d
   const auto ended = turn_;
   turn_ ^= 1;
   const bool broken = failed_ || !done;
-  // Without the lock: all who are woken take it, and would sleep again at once.
+  // Without the lock: all woken threads take it, and would sleep again at once.
   lock.unlock();
   synced_[ended].notify_all();
   if (broken) {
@@ -298,7 +298,7 @@ Status Committer::sync_all(std::unique_lock<std::mutex>& lock, const Deadline& d
 Status Committer::checkpoint_usage(LaggingUsage found) {
   {
     std::unique_lock lock(mutex_);
-    // Who writes a group changes it.
+    // The thread that writes a group changes it.
     written_.wait(lock, [this] { return !writing_; });
     if (found.next_record != 0) usage_.begin_with(std::move(found));
     if (!usage_.lags() && queue_.empty() && !stalled_) return {};

@@ -41,8 +41,8 @@ struct Inode {
   std::uint64_t attribute_bytes =
       0;  // of its extended attributes and its ACL, names included: they count as content does
   std::uint64_t create_verifier = 0;  // of an exclusive create; 0: none
-  // A directory's parent; for other types the directory whose usage chain carries this file (that of one of its links,
-  // or where it lost one). kNoFile: the root.
+  // A directory's parent; for other types the directory whose usage chain is charged for this file (that of one of its
+  // links, or the one where it lost a link). kNoFile: the root.
   FileId parent = kNoFile;
   // Directories only.
   FileId charged_to =
@@ -68,11 +68,11 @@ struct Inode {
 
   Attributes attributes() const;
   BeforeAttributes before() const { return {size, mtime, ctime, change}; }
-  // Somebody wants the directory for itself: it stays when the keys below it are gone.
+  // The directory was set up explicitly: it stays when the keys below it are gone.
   void keep() { flags &= ~kImplicit; }
   // Marks a change of the object now: ctime and the change counter, which never stand still or go back.
   void touch(Timestamp now);
-  // A change of what a directory lists, or of a file's bytes: mtime as well, and a file needs a new backup
+  // A change of a directory's entries or of a file's bytes: sets mtime as well, and a file needs a new backup
   // (kDosArchive).
   void touch_content(Timestamp now);
 

@@ -1,5 +1,5 @@
-// Names as POSIX protocols see them. The store keeps the raw components of keys, so that a walk of the entries is S3
-// order and every legal key is storable; a few of those are no legal POSIX names, or would stand twice in one
+// Names as POSIX protocols see them. The store keeps the raw components of keys, so that a scan of the entries is S3
+// order and every legal key can be stored. Some components are no legal POSIX names, or would stand twice in one
 // directory. They are shown under an alias, and can be used by it (reversible):
 //
 //   raw component of a key           name over a POSIX protocol
@@ -23,7 +23,7 @@
 
 namespace stoa::core {
 
-// What a name given by a POSIX protocol stands for.
+// The meaning of a name given by a POSIX protocol.
 struct PosixName {
   std::string raw;                     // the stored component; empty when `long_prefix` is set
   bool file_beside_directory = false;  // "%S3-OBJECT": the file form of raw

@@ -17,7 +17,7 @@ struct Lease {
   std::uint32_t bits = kLeaseNone;
   LeaseKind kind{};
   StateClock::duration recall_timeout{};
-  // Being granted: its holder does not know of it yet, so what it would hinder takes it away
+  // Being granted: its holder does not know of it yet, so a conflicting change removes it
   // (VolumeState::grant_lease).
   bool tentative = true;
   std::optional<StateClock::time_point> recalled{};

@@ -58,7 +58,7 @@ bool VolumeState::recall_leases(Shard& shard, FileId id, FileState& file, Recall
       return;
     }
     found = true;
-    // One recall at a time: what is still in the way after the answer is recalled by the request that meets it then.
+    // One recall at a time: a remaining conflict is recalled by the next request that meets it.
     if (lease.recalled) return;
     lease.recalled = now;
     lease.keeps = keeps;
@@ -145,7 +145,7 @@ std::optional<GrantedLease> VolumeState::grant_lease(FileId id, const LeaseOwner
       FileState& file = found->second;
       if (file.doomed) return std::nullopt;
       if (Lease* const mine = file.leases.of(owner)) return add_bits(shard, id, file, *mine, wanted);
-      // Modes conflict both ways, so what stands against the lease are the bits that the others stand against.
+      // Modes conflict symmetrically, so the bits to leave out are those that modes of others conflict with.
       granted.bits = bits_beside(wanted.bits, wanted.kind, conflicts_with(held_by_others(file, owner, now)));
     }
     if (granted.bits == kLeaseNone || paused(shard, id, owner.holder, now)) return std::nullopt;
@@ -154,7 +154,7 @@ std::optional<GrantedLease> VolumeState::grant_lease(FileId id, const LeaseOwner
     add_lease(shard, id, {.id = granted.id, .owner = owner, .bits = granted.bits, .kind = wanted.kind});
   }
   // A change that asked the gate before the lease was there may be under way. Once the file is settled it is done, and
-  // whatever comes later meets the lease; what came in between has taken it away again.
+  // later changes meet the lease. A change in between has removed it again.
   const bool quiesced = files_.quiesced(id);
   const std::lock_guard lock(shard.mutex);
   const auto found = shard.files.find(id);

@@ -1,9 +1,9 @@
 // The table of opens, byte-range locks and leases of one volume, in the memory of the server: the implementation of
 // core/api/state.h, and of the gate that every change passes. Its parts are in the files beside this one.
 //
-// Sharded by file, and ids carry their shard: whatever an operation needs is under one mutex, held for a few hundred
-// nanoseconds. Who waits for locks is under one mutex of its own. Lock order: the waits, a shard, then what is to be
-// told or the holders. FileWatch, holders and waiting requests are called with none of them held.
+// Sharded by file, and ids carry their shard: all state that an operation needs is under one mutex, held for a few
+// hundred nanoseconds. Waiters for locks are under one mutex of their own. Lock order: the waits, a shard, then the
+// list of recalls or the holders. FileWatch, holders and waiting requests are called with none of them held.
 #pragma once
 
 #include <unordered_map>
@@ -52,7 +52,7 @@ class VolumeState final : public StateTable, public LeaseGate {
   // until then. kBusy: too many wait.
   Status wait_until_clear(FileId file, StateClock::time_point until);
 
-  // At start: who may reclaim.
+  // At start: loads the clients that may reclaim.
   Status load();
 
   HolderId add_holder(Protocol protocol, HolderEvents* events, std::string_view peer = {},
@@ -131,7 +131,7 @@ class VolumeState final : public StateTable, public LeaseGate {
     std::vector<Waiting> recall_waits;         // requests parked until its recalls are answered; there is a lease then
     std::shared_ptr<const OpenedName> doomed;  // goes with the last close; delete pending
     bool orphan = false;                       // its last close must be told
-    bool waited_for = false;                   // for a lock: what gives a lock or a lease back serves those who wait
+    bool waited_for = false;                   // for a lock: returning a lock or a lease serves the waiters
     bool empty() const {
       return shares.empty() && locks.empty() && leases.empty() && !doomed && !waited_for;
     }  // mandatory locks have opens
@@ -155,8 +155,7 @@ class VolumeState final : public StateTable, public LeaseGate {
   // Ids are not given twice, by an earlier owner of the shard neither: each start counts from a place of its own.
   static constexpr unsigned kSerialBits = 48 - kShardBits;
   static constexpr unsigned kSerialsOfAStart = 30;
-  // The file that was recalled last, of those whose ids fall into one place: another one forgets it, which does no
-  // harm.
+  // The file recalled last, for each slot of ids: another file in the slot replaces it, which does no harm.
   enum class RecallFor : std::uint8_t { kLook, kChange, kNameChange };
   struct Pause {
     FileId file = kNoFile;
@@ -197,10 +196,10 @@ class VolumeState final : public StateTable, public LeaseGate {
   bool recall_leases(Shard& shard, FileId id, FileState& file, RecallFor what, Left left);
   // kRecallPending: leases of other owners stand against `asked`.
   Status ask_leases(Shard& shard, FileId id, FileState& file, const LeaseOwner& owner, Modes asked);
-  // Handle caching of those whose opens stand against `asked`.
+  // Handle caching of holders whose opens conflict with `asked`.
   bool handle_caching_in_the_way(Shard& shard, FileId id, FileState& file, const LeaseOwner& owner, Modes asked);
   Status may_open(Shard& shard, FileId id, FileState& file, const LeaseOwner& owner, Modes asked, Modes others);
-  // What others have of the file.
+  // The modes that others hold of the file.
   static Modes held_by_others(const FileState& file, const LeaseOwner& owner, StateClock::time_point now);
   std::optional<GrantedLease> add_bits(Shard& shard, FileId id, FileState& file, Lease& lease,
                                        const LeaseRequest& wanted);
@@ -239,19 +238,19 @@ class VolumeState final : public StateTable, public LeaseGate {
   Status take_locks(HolderId holder, std::int64_t more);
   Status take_leases(HolderId holder, std::int64_t more);
 
-  // What holders are to be told of, once no lock is held.
+  // Events for holders, to be sent once no lock is held.
   struct News {
     std::vector<LockRequest> granted;
     std::vector<LockTurn> turns;
   };
-  // With no lock held: takes what is free, and what nobody waits for. False: it has to be asked for in turn.
+  // With no lock held: takes the range if it is free and has no waiters. False: the request must go through the queue.
   bool take_unwaited(const LockRequest& wanted, const ByteSpan& span);
   // With waits_mutex_ held, and no shard's.
   LockWait* add_wait(const LockRequest& wanted, const ByteSpan& span);  // null: there are too many
   std::vector<LockOwner> owners_in_the_way(const LockWait& wait) const;
-  // Gives out what has become free, and forgets who has given up.
+  // Grants freed locks to waiters, and drops expired places.
   void serve_waits(FileId id, News& news);
-  // For whom there is no place: as lock(), past all who wait.
+  // Without a place in the queue: as lock(), past all waiters.
   Result<std::optional<HeldLock>> take_without_place(const LockRequest& wanted, const ByteSpan& span, News& news);
   Result<std::optional<HeldLock>> take_in_turn(LockWait& wait);
   // With no lock held: the same, and tells the holders.
@@ -272,7 +271,7 @@ class VolumeState final : public StateTable, public LeaseGate {
   mutable std::mutex waits_mutex_;  // guards waits_, and all `waited_for` together with the shard's mutex
   LockWaits waits_;
 
-  std::mutex recalls_mutex_;  // guards what is to be told
+  std::mutex recalls_mutex_;  // guards the recalls to be sent
   std::vector<LeaseRecall> due_;
   std::vector<std::function<void()>> due_clear_;
   std::atomic<std::int64_t> recall_waits_{0};

@@ -1,5 +1,5 @@
-// How deep directories may lie in each other. Every change is counted in all directories above it, so without a limit
-// one user's depth is everybody's time.
+// The depth limit of directories. Every change is counted in all directories above it, so without a limit one user's
+// deep tree would slow down everybody.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,7 @@ void note_levels(const AccountRef& dir, std::uint32_t levels);
 // Whether so many levels may come to be below a directory. kNameTooLong. Needs the tree lock.
 Status require_depth(const AncestryRef& dir, std::uint32_t levels);
 
-// For a directory that moves: nothing may get deeper beyond the limit, and what is beyond it
-// may come up.
+// Checks a directory move: nothing may get deeper beyond the limit; directories beyond it may move up.
 Status require_depth_of_move(VolumeContext& volume, const Node& moved, const Node& to);
 
 }  // namespace stoa::core

@@ -28,7 +28,7 @@ Result<bool> has_name_below(const VolumeView& volume, FileId id, FileId root) {
 Result<NodeRef> reach(const VolumeView& volume, const OpContext& ctx, FileId id) {
   STOA_TRY(node, volume.nodes.get(id));
   if (ctx.root == kNoFile) return node;
-  // Before the locks: what was found while a directory moved is not taken for what holds since.
+  // Read before the locks: results found while a directory moved are not cached.
   const std::uint64_t moves = volume.nodes.moves();
   if (node->reach.recall(ctx.root, moves)) return node;
   {

@@ -100,13 +100,13 @@ struct FoundEntry {
 // All of these want the directory's lock held, shared or exclusive.
 // The entry of one exact form: `raw` as a file, or as a directory.
 Result<EntryRecord> find_form(const VolumeView& volume, const Node& dir, std::string_view raw, bool directory);
-// The entry that a POSIX protocol means by `name`. Not found: raw is what a new entry of that name would be stored as.
+// The entry that `name` means to a POSIX protocol. Not found: `raw` is the stored form of a new entry of that name.
 Result<FoundEntry> find_posix(const VolumeView& volume, const Node& dir, std::string_view name);
 // The same, and where there is none, the first that differs in case only (core/inode/name_fold.h).
 Result<FoundEntry> find_ignoring_case(const VolumeView& volume, const Node& dir, std::string_view name);
 
 // The file of an entry that was found in `dir`, whose lock is not held any more. kStale: the entry went meanwhile, so
-// look again. kCorrupt: it is there, and its file is not.
+// look again. kCorrupt: it is there, and its file is missing.
 Result<NodeRef> node_of(const VolumeView& volume, const NodeRef& dir, std::string_view raw, const EntryRecord& record);
 
 // kStale when the file is gone, kNotDirectory when it is no directory. The node is locked by the caller.
@@ -118,8 +118,8 @@ Status require_directory(const Node& node);
 Status sync_or_defer(VolumeContext& volume, const OpContext& ctx, CommitTicket ticket);
 
 // One mutation: `body(CommitTicket&) -> Result<Reply>` under the tree lock, shared or (a directory changes parents)
-// alone. Leases are broken by its MetaTxn (core/state/lease_gate.h). The caller settles what it committed, if anything,
-// with no lock held.
+// alone. Leases are broken by its MetaTxn (core/state/lease_gate.h). The caller waits for the durability of the commit,
+// if any, with no lock held.
 template <class Body>
 auto apply_mutation(VolumeContext& volume, const OpContext& ctx, CommitTicket& ticket, Body body, bool alone = false)
     -> decltype(body(ticket)) {

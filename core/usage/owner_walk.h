@@ -1,4 +1,4 @@
-// Directories that wait for their usage by user and group to be counted, and how far that is
+// Directories that wait for their usage by user and group to be counted, and the progress
 // (core/namespace/owner_count.h).
 #pragma once
 
@@ -30,7 +30,7 @@ class OwnerCountRequest {
 
 struct OwnerCount {
   OwnerCountRequest request;
-  // Told of a new wish, to count soon; set before the first operation. Null: somebody looks from time to time.
+  // Told of a new wish, to count soon; set before the first operation. Null: a caller polls.
   std::function<void()> on_request = nullptr;
   std::mutex mutex;  // guards the walk; comes before the tree lock
   std::unique_ptr<OwnerWalk> walk;
