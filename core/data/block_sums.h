@@ -1,7 +1,6 @@
-// Checksums of blobs as they are stored: crc32c of each block of 64 KiB, in family checksum in rows of 64 blocks. What
-// a row says holds after any crash: a sum leaves its row, durably, before bytes under it change. Bytes behind the end
-// of a row were never written, or its blob has no row there. core/data/live_sums.h keeps those of blocks that are being
-// written.
+// Stored checksums of blobs: crc32c of each block of 64 KiB, in family checksum in rows of 64 blocks. A row is right
+// after any crash: a sum leaves its row, durably, before bytes under it change. Bytes behind the end of a row were
+// never written, or its blob has no row there. core/data/live_sums.h keeps those of blocks that are being written.
 #pragma once
 
 #include <algorithm>
@@ -67,7 +66,7 @@ inline std::uint64_t block_bits(std::uint64_t first, std::uint64_t last) {
 void stage_sums(RecordChanges& changes, const BlobSums& sums);
 // Removes every row of the blob.
 Status stage_no_sums(KvReader& kv, RecordChanges& changes, BlobId blob);
-// What lies behind `bytes` is covered no more. The block that this cuts is not known any more.
+// Drops the sums of blocks behind `bytes`. The sum of the block that this cuts is dropped, too.
 Status stage_cut_sums(KvReader& kv, RecordChanges& changes, BlobId blob, std::uint64_t bytes);
 Result<std::optional<SumRow>> load_sum_row(KvReader& kv, BlobId blob, std::uint64_t row);
 

@@ -1,5 +1,5 @@
-// The content of a file as part of metadata transactions: what it uses, how it is dropped, and how content that was
-// gathered without a name (an upload) becomes that of a file.
+// The content of a file as part of metadata transactions: its charge and references, its removal, and the attachment of
+// content gathered without a name (an upload) to a file.
 #pragma once
 
 #include <span>
@@ -27,11 +27,11 @@ void advance_version(Inode& inode, Timestamp now);
 // Real space that the extents take of a file of this size, without asking the store: slots by their bytes.
 std::uint64_t estimate_allocated(const Layout& layout, std::uint64_t size);
 
-// A blob that nobody knows yet; the core remembers that it is not committed.
+// Reserves a blob that no record names; the core remembers that it is not committed.
 Result<BlobId> reserve_blob(VolumeContext& volume, std::uint64_t bytes);
 
-// Stages the freeing of all that the content of the locked file uses: inline bytes, blob references (to the gc queue
-// when they were the last), extents that are not committed yet. The record itself is the caller's.
+// Stages the freeing of all content of the locked file: inline bytes, blob references (to the gc queue when they were
+// the last), uncommitted extents. The record itself is the caller's.
 Status drop_content(VolumeContext& volume, MetaTxn& txn, const NodeRef& node);
 
 // Content without a name: inline bytes, or extents of blobs that are written and synced.

@@ -1,4 +1,4 @@
-// What the data path keeps in memory for one volume. All of it is bounded by what is in progress.
+// In-memory state of the data path of one volume. All of it is bounded by the operations in progress.
 #pragma once
 
 #include <map>
@@ -53,7 +53,7 @@ class DataState {
   // Found by a read or by the scrub. True when it was not known before.
   bool add_damage(const Damage& damage);
   std::vector<Damage> damage() const;
-  // What was found since the last call.
+  // The damage found since the last call.
   std::vector<Damage> take_new_damage();
 
   // The blob store knows which blobs are in use (core/data/adoption.h).

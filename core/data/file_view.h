@@ -1,4 +1,4 @@
-// A file as in-place I/O sees it: the committed layout and what was written since, as one.
+// A file as in-place I/O sees it: the committed layout merged with later writes.
 #pragma once
 
 #include "core/inode/node.h"

@@ -9,8 +9,8 @@ namespace stoa::core {
 // is durable, all is. The caller holds no node lock; it may hold the data gate. A file that is gone: ticket 0.
 Result<CommitTicket> flush_file(VolumeContext& volume, const OpContext& ctx, const NodeRef& node);
 
-// The same for several files, whose content is synced side by side. The first error counts, after all were tried; files
-// that are gone are left out.
+// The same for several files, whose content is synced side by side. Returns the first error, after all were tried;
+// files that are gone are left out.
 Result<CommitTicket> flush_files(VolumeContext& volume, const OpContext& ctx, std::span<const FileId> files);
 
 // Tells the periodic flush of a file with uncommitted writes. The node is locked exclusively. True when there are so

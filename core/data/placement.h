@@ -20,7 +20,7 @@ struct Room {
   bool operator==(const Room&) const = default;
 };
 
-// The blobs to reserve so that the hole [offset, offset + length) can be written; each covers what of its segments lies
+// The blobs to reserve so that the hole [offset, offset + length) can be written. Each covers the part of its segments
 // between `floor` and `ceiling`, the ends of the neighbouring extents.
 std::vector<Room> rooms_for(std::uint64_t offset, std::uint64_t length, std::uint64_t floor, std::uint64_t ceiling);
 

@@ -20,8 +20,8 @@ Status require_writable_file(const OpContext& ctx, const Node& node, std::uint64
   return require_write(ctx, node.record, offset);
 }
 
-// One transaction on a file that nobody else is in. `stage(txn, next)` fills in the record; times and version are set
-// here.
+// One transaction on a file with no other thread in it. `stage(txn, next)` fills in the record; times and version are
+// set here.
 template <class Stage>
 Result<RangeReply> change_range(VolumeContext& volume, const OpContext& ctx, const NodeRef& node,
                                 const RangeRequest& req, Stage stage) {
@@ -53,8 +53,8 @@ Status check_file(VolumeContext& volume, const OpContext& ctx, const NodeRef& no
   return require_content_outside_bin(volume, ctx, *node);
 }
 
-// What is refused anyway takes no space on the disks meanwhile. Whether there is room is decided with the change
-// itself.
+// A request that will be refused anyway must take no space on the disks meanwhile. Whether there is room is decided
+// with the change itself.
 Status may_allocate(VolumeContext& volume, const NodeRef& node, const RangeRequest& req) {
   if (req.length > volume.blobs.space().total) return fail(Errc::kNoSpace);
   const std::shared_lock tree_lock(volume.tree_lock);
@@ -125,7 +125,7 @@ Result<RangeReply> allocate(VolumeContext& volume, const OpContext& ctx, const R
                            next.layout.insert(extent);
                            txn.reference(extent.blob, +1);
                          }
-                         // What lies behind the end in them is not summed, and may be written before the next flush.
+                         // Bytes behind the end in them have no sums, and may be written before the next flush.
                          if (!added.extents.empty()) txn.records().mark_dirty(next.id);
                          next.allocated = std::max(next.allocated, estimate_allocated(next.layout, next.size));
                          return {};

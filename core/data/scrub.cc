@@ -58,7 +58,7 @@ Result<bool> record_row(VolumeContext& volume, BlobId blob, std::uint64_t number
   std::vector<std::byte> buffer(kSumBlockBytes);
   for (std::uint64_t some = unknown; some != 0; some &= some - 1) {
     const auto block = static_cast<std::size_t>(std::countr_zero(some));
-    STOA_CHECK_OK(verify_stored_part(volume, *row, block));  // damage is told by whoever reads it, and not sealed
+    STOA_CHECK_OK(verify_stored_part(volume, *row, block));  // readers report damage; it is not sealed
     const auto covered = std::span(buffer).first(row->lengths[block]);
     STOA_CHECK_OK(volume.blobs.read(blob, row->begin() + block * kSumBlockBytes, covered));
     sums[block] = crc32c(covered);
@@ -72,7 +72,7 @@ Result<bool> record_row(VolumeContext& volume, BlobId blob, std::uint64_t number
     row->sums[block] = sums[block];
     row->known |= std::uint64_t{1} << block;
   }
-  // Up to the end of the file what was never written is zeros, and covered from now on.
+  // Bytes never written up to the end of the file are zeros, and covered from now on.
   for (std::uint64_t some = wanted & row->known & ~row->busy & ~row->unsynced; some != 0; some &= some - 1) {
     const auto block = static_cast<std::size_t>(std::countr_zero(some));
     const auto length = static_cast<std::uint32_t>(std::min(kSumBlockBytes, bytes - block * kSumBlockBytes));
@@ -134,7 +134,7 @@ Status record_sums_of_file(VolumeContext& volume, FileId id, Reading& reading, T
     version = record.data_version;
     const auto pieces = record.layout.map(0, record.size);
     for (const Piece& piece : pieces) {
-      // The sums of shared bytes are the business of who wrote them.
+      // The file that wrote shared bytes keeps their sums.
       if (!piece.hole() && !piece.shared)
         used[piece.blob] = std::max(used[piece.blob], piece.blob_offset + piece.length);
     }

@@ -11,7 +11,7 @@ namespace stoa::core {
 namespace {
 
 constexpr std::size_t kUploadsMax = 10'000;
-constexpr std::size_t kUploadBuffersMax = 64;  // of 1 MiB; uploads beyond write what they get as it comes
+constexpr std::size_t kUploadBuffersMax = 64;  // of 1 MiB; uploads beyond write each piece as it arrives
 constexpr std::size_t kBufferBytes = 1u << 20;
 constexpr std::size_t kBufferAlignment = 4096;
 
@@ -221,7 +221,7 @@ Result<StagedContent> upload_finish(VolumeContext& volume, UploadId id) {
     upload->finished = true;
     upload->sums.push_back(upload->summer.finish(upload->layout.extents.back().blob));
   }
-  // A write that failed half-way left a gap that nobody may take for content.
+  // A write that failed half-way left a gap that must not become content.
   if (upload->written != upload->size) return fail(Errc::kIo, "a write of the upload failed");
   content.is_inline = false;
   content.size = upload->size;

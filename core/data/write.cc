@@ -30,7 +30,7 @@ class BlobWrite {
         end_(req.offset + length),
         sums_(volume, node->id) {}
 
-  // With the node locked: the write is known to go to blobs. Charges what it adds.
+  // With the node locked: the write is known to go to blobs. Charges the growth.
   Status begin() {
     if (node_->writing == nullptr) node_->writing = std::make_unique<Writing>();
     if (end_ > node_->record.size) {
@@ -75,7 +75,8 @@ class BlobWrite {
     hold_ = BlobPins::hold(volume_.data->pins, pieces_);
   }
 
-  // Blobs for what no extent covers. Reserved without a lock; who comes second to a place gives his blob back.
+  // Reserves blobs for ranges without an extent. Reserved without a lock; the second writer at a place gives its
+  // blob back.
   Status fill_holes() {
     for (;;) {
       std::vector<Room> rooms;

@@ -127,7 +127,7 @@ Status punch_blob(VolumeContext& volume, FileId id, std::uint64_t file_offset, B
     for (Edge& edge : edges) forget_edge(volume, edge);
     return zeroed;
   }
-  // Each of them, also when one fails: what is not told keeps the sums of bytes that are zeros now.
+  // Each edge, also when one fails: a skipped edge would keep the sums of bytes that are zeros now.
   Status stored;
   for (Edge& edge : edges) {
     if (Status one = store_edge(volume, edge); !one && stored) stored = std::move(one);

@@ -5,7 +5,7 @@
 
 namespace stoa::core {
 
-// kNotEmpty unless POSIX protocols see nothing in the locked directory: it has no entry, or only an empty folder marker
+// kNotEmpty unless the locked directory is empty to POSIX protocols: it has no entry, or only an empty folder marker
 // (the object whose key is the directory's name and a '/').
 Status require_empty(VolumeContext& volume, const NodeRef& dir);
 

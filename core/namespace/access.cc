@@ -5,7 +5,7 @@
 
 namespace stoa::core {
 namespace {
-// What is left of access to what is in a recycle bin.
+// The rights that remain on files in a recycle bin.
 constexpr std::uint32_t kReading = kAccessRead | kAccessLookup | kAccessExecute | kAccessReadXattrs | kAccessListXattrs;
 }  // namespace
 

@@ -79,7 +79,7 @@ Status make_user_bin(VolumeContext& volume, const OpContext& caller, const NodeR
     user_bin.gid = caller.cred.gid;
     Inode bin_next = bin->record;
     txn.insert_unique_entry(bin, bin_next, name, user_bin.id,
-                            FileType::kDirectory);  // nobody else puts anything in a bin
+                            FileType::kDirectory);  // all entries of a bin are made here
     txn.put_inode(bin, std::move(bin_next));
     note_levels(bin->account, 1);
     Chains chains = new_chains(user_bin.id, bin->chains());
@@ -99,7 +99,7 @@ std::string hex(std::uint64_t number) {
 
 std::string name_in_bin(std::string_view raw, std::uint64_t serial) {
   std::string name = posix_name_of(raw, false);
-  // What is an alias where it was would be the alias of something else here.
+  // A name that was an alias in its old directory would be the alias of another component here.
   if (!is_plain_name(name)) name.insert(name.begin(), '_');
   const std::string tail = "@" + hex(serial);
   if (name.size() + tail.size() > kNameBytesMax) {
@@ -128,14 +128,14 @@ Status stage_item(VolumeContext& volume, const OpContext& ctx, MetaTxn& txn, con
                         .time = txn.now(),
                         .bytes = inode.type == FileType::kRegular ? inode.size : 0};
   Inode user_bin_next = user_bin.node->record;
-  // Its serial is in the name, and nobody else puts anything into a user's bin.
+  // Its serial is in the name, and all entries of a user's bin are made here.
   txn.insert_unique_entry(user_bin.node, user_bin_next, item.name, inode.id, inode.type);
   txn.put_inode(user_bin.node, std::move(user_bin_next));
   txn.records().put_item(user_bin.bin, serial, item);
   return {};
 }
 
-// What is charged below the empty directory and moves with it: its marker, and its own bin.
+// The usage below the empty directory that moves with it: its marker, and its own bin.
 Result<Usage> usage_within(VolumeContext& volume, const Node& victim) {
   Usage within;
   if (victim.record.entries != 0) {

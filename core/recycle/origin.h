@@ -19,7 +19,7 @@ struct Origin {
   std::vector<FileId> directories{};  // on that way: those in a bin, and those that have the name now of one that only
                                       // an object's key implied
 };
-// Absent: what it was in is gone, and nothing tells where that was. No lock is held.
+// Absent: the parent is gone, and its place is unknown. No lock is held.
 Result<std::optional<Origin>> origin_of(const VolumeView& volume, ItemRecord item);
 
 // Those directories of an object's key that are there now, by their names: `base` first, then as far down as `below`

@@ -13,7 +13,7 @@
 namespace stoa::core {
 namespace {
 
-constexpr int kDirectoriesMax = 100;  // that lie in a bin themselves, and are restored with what was in them
+constexpr int kDirectoriesMax = 100;  // that lie in a bin themselves, and are restored with the item
 constexpr int kItemLooksMax = 1000;   // at an item that others take out meanwhile
 
 constexpr const char* kAdminsOnly = "only an administrator may restore here";
