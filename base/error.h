@@ -1,4 +1,4 @@
-// What can go wrong, in the words of storage. Front ends translate each Errc once, in one table of their own.
+// Error codes, in terms of storage. Front ends translate each Errc once, in one table of their own.
 #pragma once
 
 #include <cstdint>
@@ -36,9 +36,9 @@ enum class Errc : std::uint16_t {
   kNoMoreData,          // seek found neither data nor hole
   kNotSupported,        // known, and not offered
   kRecallPending,       // a lease must be recalled first; retry
-  kShareConflict,       // an open of somebody else denies it
-  kLocked,              // a mandatory byte-range lock of somebody else forbids it
-  kDeadlock,            // who would wait would wait for ever
+  kShareConflict,       // another open denies it
+  kLocked,              // a mandatory byte-range lock of another open forbids it
+  kDeadlock,            // the wait would never end
   kBusy,                // a queue or pool is full; retry
   kTimeout,             // the deadline passed
   kIo,                  // the disk or the network below failed
@@ -55,7 +55,7 @@ struct Error {
   Errc code;
   int sys_errno = 0;     // set only when a system call was the cause
   std::string detail{};  // for the log; no client ever sees it
-  // kRecallPending: the file whose lease is in the way, as a number (StateTable::when_clear).
+  // kRecallPending: the file with the conflicting lease, as a number (StateTable::when_clear).
   std::uint64_t subject = 0;
 };
 

@@ -1,5 +1,5 @@
-// A test's plan of where the program is to fail. Code that can fail asks it at named points; outside of tests there is
-// none.
+// A test's plan of points where the program is to fail. Code that can fail asks it at named points; outside of tests
+// there is none.
 #pragma once
 
 #include <cstdint>

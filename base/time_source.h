@@ -1,4 +1,4 @@
-// Where the time comes from: the system, or what a test makes of it. Thread-safe; nothing blocks.
+// The source of time: the system clock, or a test's. Thread-safe; nothing blocks.
 #pragma once
 
 #include <chrono>

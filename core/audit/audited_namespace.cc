@@ -32,7 +32,7 @@ constexpr bool kForAudit<PathOfRequest> = false;
 template <>
 constexpr bool kForAudit<AncestorsRequest> = false;
 
-// What a request is about, for the record of its denial (and for what reads and lists).
+// The subject of a request, for the record of its denial (or of its read or listing).
 JournalNote note_of(const LookupRequest& r) {
   return {.kind = kLookup, .parent = r.parent, .name = r.name};
 }
@@ -292,12 +292,12 @@ void AuditedNamespaceImpl::denied(const OpContext& ctx, const JournalNote& note,
   const AuditTable* const table = registry->audit();
   if (table == nullptr || !table->any(AuditClass::kDenied) || !wanted(*table, ctx, note, AuditClass::kDenied)) return;
   const auto verdict = denials_.admit(ctx.client, ctx.protocol, time_.steady());
-  // Who reads the journal asks for the number when the second is over; a flood wakes him once.
+  // The reader of the journal fetches the number when the second is over; a flood wakes it once.
   if (verdict == DenialLimit::Verdict::kFirstCount) journal_.call();
   if (verdict != DenialLimit::Verdict::kRecord) return;
   JournalNote record = note;
   record.result = why;
-  // The request was answered with the denial already; a store that failed is everybody's trouble, and said elsewhere.
+  // The denial was answered already; a store that failed affects all requests, and is reported elsewhere.
   (void)journal_.append(record, ctx);
 }
 
@@ -317,7 +317,7 @@ void AuditedNamespaceImpl::denied_items(const OpContext& ctx, const JournalNote&
 
 void AuditedNamespaceImpl::refused(const OpContext& ctx, const AuthFailure& failure) {
   if (!registry_.audited()) return;
-  constexpr std::size_t kBytesMax = 1024;  // a client must not fill the journal with what it claims
+  constexpr std::size_t kBytesMax = 1024;  // a client must not fill the journal with its claims
   std::string what(failure.request.substr(0, kBytesMax));
   what.append(": ").append(failure.reason);
   denied(ctx,

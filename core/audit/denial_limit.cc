@@ -13,7 +13,7 @@ DenialLimit::Verdict DenialLimit::admit(const std::string& client, Protocol prot
   const bool room = clients_.size() < kClientsMax || clients_.contains(client);
   Client& known = clients_[room ? client : std::string(kOthers)];
   known.protocol = protocol;
-  // What was left out keeps its second until it is reported.
+  // A second with omitted denials stays until it is reported.
   if (now - known.since >= kPeriod && known.omitted == 0) known.since = now, known.admitted = 0;
   if (known.admitted < kPerSecond) {
     ++known.admitted;

@@ -1,4 +1,4 @@
-// How many denials of one client reach the journal: who is refused again and again must not be able to fill it.
+// Rate limit for denials of one client in the journal, so that refused requests cannot fill it.
 #pragma once
 
 #include <chrono>
@@ -25,7 +25,7 @@ class DenialLimit {
   enum class Verdict : std::uint8_t {
     kRecord,      // it may be recorded
     kCount,       // it was counted instead
-    kFirstCount,  // the same, as the first of this client since take(): whoever waits for due() is to be called
+    kFirstCount,  // the same, as the first of this client since take(): wakes the thread that waits for due()
   };
   Verdict admit(const std::string& client, Protocol protocol, Time now);
 
@@ -34,7 +34,7 @@ class DenialLimit {
     Protocol protocol;
     std::uint64_t count;
   };
-  // What was left out in seconds that are over, and is not counted any more.
+  // The numbers omitted in past seconds, which end with this call.
   std::vector<Omitted> take(Time now);
   // When take() will have something; absent: nothing is left out.
   std::optional<Time> due();

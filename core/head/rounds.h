@@ -45,7 +45,7 @@ class Rounds {
   Works::iterator next();
 
   const std::size_t threads_max_;
-  std::mutex mutex_;               // guards what follows
+  std::mutex mutex_;               // guards the members below
   std::condition_variable wake_;   // work came, or is due earlier, or it stops
   std::condition_variable ended_;  // a round ended
   Works works_;

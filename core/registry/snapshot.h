@@ -16,7 +16,7 @@
 
 namespace stoa::core {
 
-// What the registry holds beside QoS classes, which may be so many that a change of anything else must not copy them.
+// The registry without QoS classes, which may be so many that a change of another record must not copy them.
 struct RegistryRecords {
   std::vector<Export> exports;
   std::vector<User> users;

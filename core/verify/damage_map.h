@@ -1,4 +1,4 @@
-// Which keys of the metadata could not be read, so that what is missing for that reason is not called wrong.
+// The unreadable keys of the metadata, so that records missing for that reason are not called wrong.
 #pragma once
 
 #include <initializer_list>

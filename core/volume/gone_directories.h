@@ -1,4 +1,4 @@
-// What is set on a directory in the registry does not go with it: recycle policies, what audit records, QoS classes.
+// Removal of registry settings of directories that are gone: recycle policies, audit policies, QoS classes.
 #pragma once
 
 #include "core/api/registry.h"

@@ -1,4 +1,4 @@
-// What a BlobId of the local store says: where the bytes are, without any look-up.
+// The encoding of a BlobId of the local store: the place of the bytes, without any look-up.
 //
 //   bits 63..62  kind: 1 slot, 2 own host file
 //   bits 61..54  data directory

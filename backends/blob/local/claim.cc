@@ -54,7 +54,7 @@ Status compare_directory(const Found& found, const BlobPairing& pairing) {
                                     "; nothing was changed. Name the directories of this volume, or an empty one");
   }
   if (pairing.volume == kVolumeInMemory) return {};
-  // Not itself copied or moved, and of a folder that is still there: whoever names it from another folder is the copy.
+  // The identity was not copied or moved, and its data folder still exists: then the given data folder is the copy.
   std::error_code error;
   const bool original = have.place == real_path(found.path) && !have.home.empty() &&
                         !std::filesystem::equivalent(have.home, pairing.home, error) && !error;

@@ -47,7 +47,7 @@ std::shared_ptr<HostFile> FileCache::keep(HostFileKey key, std::shared_ptr<HostF
 
 std::vector<std::shared_ptr<HostFile>> FileCache::evict(Shard& shard) {
   std::vector<std::shared_ptr<HostFile>> closing;
-  // Two rounds clear every mark; what is still in use then may stay over the limit for a moment.
+  // Two rounds clear every mark; entries still in use then may exceed the limit for a moment.
   std::size_t steps = shard.ring.size() * 2 + 1;
   while (shard.files.size() > shard_max_ && steps-- > 0 && !shard.ring.empty()) {
     if (shard.hand >= shard.ring.size()) shard.hand = 0;

@@ -1,4 +1,4 @@
-// Which slots of which containers are taken, for one data directory: two bits a slot, in memory only.
+// The allocation map of the slots in all containers of one data directory: two bits a slot, in memory only.
 #pragma once
 
 #include <array>

@@ -60,7 +60,7 @@ std::optional<std::string> next_piece(rocksdb::DB& db, rocksdb::ColumnFamilyHand
     if (low < 0) break;  // nothing lies between prefix and prefix + "\0"
     prefix += static_cast<char>(low);
     const std::string behind = prefix + std::string(16, '\xff');
-    if (behind > from && !has_border(db, family, from, behind)) break;  // so it is what was found
+    if (behind > from && !has_border(db, family, from, behind)) break;  // `border` is final
   }
   // An index that is damaged itself tells a border between any two keys.
   return border.starts_with(from) ? bound : border;

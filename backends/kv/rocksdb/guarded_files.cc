@@ -26,7 +26,7 @@ class GuardedFile final : public rocksdb::FSWritableFileOwnerWrapper {
     urgency_ = priority == rocksdb::Env::IO_LOW ? Urgency::kCompaction : Urgency::kMust;
     FSWritableFileOwnerWrapper::SetIOPriority(priority);
   }
-  // A whole table at once would take what others need.
+  // Allocating a whole table at once would take space that others need.
   void SetPreallocationBlockSize(std::size_t size) override {
     FSWritableFileOwnerWrapper::SetPreallocationBlockSize(std::min<std::size_t>(size, kStepBytes));
   }
