@@ -14,7 +14,7 @@ struct ConsoleFile {
   std::string_view content_type;
   std::string_view bytes;  // as they are sent
   std::string_view etag;   // with its quotation marks
-  bool gzip = false;       // what `bytes` are
+  bool gzip = false;       // the encoding of `bytes`
   bool immutable = false;  // the name changes with the content, so that a browser never has to ask again
 };
 

@@ -1,4 +1,4 @@
-// A strict reader of JSON request bodies: every member is typed, and what nobody asked for is refused.
+// A strict reader of JSON request bodies: every member is typed, and unknown members are refused.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a connection of the admin interface is doing, and how long it may take.
+// Phases of a connection of the admin interface, and their time limits.
 #pragma once
 
 #include <chrono>

@@ -151,12 +151,12 @@ std::optional<Reply> refuse_too_many(Service& service, const Request& request, c
   return wait == Throttle::Wait::zero() ? std::nullopt : std::optional(too_many(service, request, wait, "requests"));
 }
 
-// A right token is never refused for wrong ones from the same address: whoever shares an address with others must not
-// be locked out by them, and 256 bits are not guessed.
+// A valid token is never refused for wrong ones from the same address: clients that share an address must not lock
+// each other out, and 256 bits are not guessed.
 Reply refuse_token(Service& service, const Request& request, const Error& why) {
   service.metrics.counter("stoa_admin_refused_tokens_total", "Admin requests without a token that is known and holds.")
       .add();
-  if (request.client != "unix") {  // whoever may write to the socket could stop stoad as well
+  if (request.client != "unix") {  // a process that may write to the socket could stop stoad as well
     const auto wait = service.throttle.fail(address_key(request.client), std::chrono::steady_clock::now());
     if (wait != Throttle::Wait::zero()) return too_many(service, request, wait, "wrong tokens");
   }

@@ -1,4 +1,4 @@
-// What goes through each protocol, for somebody who looks every few seconds and makes rates of two answers.
+// Traffic of each protocol, for clients that poll every few seconds and compute rates from two answers.
 #include <algorithm>
 
 #include "frontends/admin/query.h"

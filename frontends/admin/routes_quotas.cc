@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kPagesMax = 20;  // looked through for one answer
 
-// What the query asks about: all below a directory, its new children, or a user or group in it.
+// The subject of the query: all below a directory, its new children, or a user or group in it.
 struct Subject {
   core::FileId dir = core::kNoFile;
   core::QuotaOf of = core::QuotaOf::kDirectory;
@@ -69,7 +69,7 @@ Result<Subject> subject_of(Service& service, const Request& request) {
   return subject;
 }
 
-// The limits of a directory are set by those who own one above it.
+// The limits of a directory may be set by owners of a directory above it.
 Status require_setter(Service& service, const Request& request, const Subject& subject) {
   return subject.of == core::QuotaOf::kDirectory ? require_below(service, request, subject.dir) : Status{};
 }
@@ -86,7 +86,7 @@ void put_owner(Json& json, core::QuotaOf of, std::uint32_t id, const core::Regis
   }
 }
 
-// null: what is known of users and groups is exact.
+// null: usage of users and groups is exact.
 void put_counting(Json& json, const std::optional<core::OwnerCountProgress>& counting) {
   json["counting"] = counting ? Json{{"looked_at", counting->looked_at}, {"in_all", counting->in_all}} : Json();
 }
@@ -130,12 +130,12 @@ void put_directory(Json& json, const core::QuotaLimits& limits, const core::Quot
   json["counts_owners"] = counts_owners;
 }
 
-// The classes of what a directory holds, and whether they count in its quotas.
+// The classes of a directory's usage, and whether they count in its quotas.
 Result<Json> counted_view(Service& service, const Request& request, core::FileId dir,
                           const core::ExcludedClasses& excluded) {
   STOA_TRY(kept, service.volume.ns().recycle_status(request.context(), {dir}));
   const bool keeps = kept.policy && kept.policy->enabled;
-  // The bin of a directory above has taken what was deleted out of this one.
+  // The bin of a directory above receives this directory's deletions.
   const bool stays = keeps && kept.policy->counted && kept.bin_of == dir;
   return Json{{"live", true},
               {"open_but_deleted", !excluded.has(core::UsageClass::kOrphans)},
@@ -361,7 +361,7 @@ JsonResult set_quota(Service& service, const Request& request) {
     return fail(Errc::kInvalid, "'count' is declared for the directory, with all users and groups in it");
   if (!limits.any()) {
     STOA_TRY(before, limits_of(service, request, subject));
-    // What is counted can be declared for users and groups alone.
+    // Excluded classes can be set for users and groups alone.
     if (!excluded || before.any())
       return fail(
           Errc::kInvalid,
@@ -377,7 +377,7 @@ JsonResult remove_quota(Service& service, const Request& request) {
   STOA_CHECK_OK(require_setter(service, request, subject));
   STOA_TRY(before, limits_of(service, request, subject));
   STOA_TRY(dir, service.volume.ns().usage(request.context(), {.dir = subject.dir}));
-  // What limits do not see concerns users and groups, too, and stays for them.
+  // Excluded classes apply to users and groups, too, and stay for them.
   core::QuotaLimits none;
   if (subject.of == core::QuotaOf::kDirectory && dir.counts_owners) none.excluded = before.excluded;
   if (!before.any() && before.excluded == none.excluded)

@@ -1,4 +1,4 @@
-// Who may use the admin interface: sessions, and tokens with their roles.
+// Access to the admin interface: sessions, and tokens with their roles.
 #include "frontends/admin/authentication.h"
 #include "frontends/admin/json_body.h"
 #include "frontends/admin/page.h"

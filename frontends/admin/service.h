@@ -1,4 +1,4 @@
-// What the admin routes work on. Made and owned by the appliance; everything outlives the server.
+// The objects that the admin routes work on. Made and owned by the appliance; everything outlives the server.
 #pragma once
 
 #include <functional>
@@ -48,11 +48,11 @@ struct Service {
   Timestamp started;
   std::function<std::vector<ProtocolStatus>()> protocols;
   std::function<std::vector<core::BlobStore::DirectoryHealth>()> data_directories;
-  std::function<core::BlobStore::Space()> space;  // of the disks, whatever quotas leave of it
+  std::function<core::BlobStore::Space()> space;  // of the disks, regardless of quotas
   std::function<std::vector<ClientStatus>()> clients{};
-  // Takes away what a client has, for good. kNotFound: no such client; errors of the store.
+  // Revokes all state of a client, for good. kNotFound: no such client; errors of the store.
   std::function<Status(std::uint64_t id)> evict_client{};
-  // Whether NFS clients can come with Kerberos just now; else kNotSupported, with the cause and what to do.
+  // Whether NFS clients can use Kerberos just now; else kNotSupported, with the cause and the remedy.
   std::function<Status()> kerberos = [] { return Status(fail(Errc::kNotSupported, "stoad has no keytab")); };
   // Told of each action when it is over, by the thread that served it; must be thread-safe, and should not block.
   std::function<void(const Request&, const AdminAction&)> record_action{};

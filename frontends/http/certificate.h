@@ -1,4 +1,4 @@
-// What a server shows of itself over TLS.
+// The TLS certificate and key of a server.
 #pragma once
 
 #include <optional>

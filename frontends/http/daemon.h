@@ -15,7 +15,7 @@
 
 namespace stoa::http {
 
-// The closure of all callbacks, and what they are; they may come from several threads. Null: the library's own way.
+// All callbacks with their closure; they may come from several threads. Null: the library's own way.
 struct Callbacks {
   void* closure;
   MHD_AcceptPolicyCallback accept = nullptr;
@@ -57,7 +57,7 @@ class Daemon {
   bool listening_ = true;
 };
 
-// What the callback `connection` has put into its context. Null: nothing yet.
+// The object that the callback `connection` has put into its context. Null: nothing yet.
 template <class Context>
 Context* context_of(MHD_Connection* connection) {
   const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);

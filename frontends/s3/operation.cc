@@ -92,7 +92,7 @@ std::unexpected<Failure> not_implemented(std::string_view what) {
   return std::unexpected<Failure>(Failure{.code = Code::kNotImplemented, .details = {{"Query", std::string(what)}}});
 }
 
-// No bucket of this server has object lock, and this is what S3 says of such a one.
+// No bucket of this server has object lock, and this is the answer of S3 for such a bucket.
 std::unexpected<Failure> no_object_lock() {
   return refuse(Code::kInvalidRequest, "Bucket is missing Object Lock Configuration");
 }

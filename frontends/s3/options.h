@@ -1,4 +1,4 @@
-// What the administrator sets for the S3 server, and its limits, each with a name.
+// Options that the administrator sets for the S3 server, and its limits, each with a name.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct Limits {
   std::uint32_t requests_max = 768;  // in flight; more get SlowDown
   std::uint32_t uploads_max = 256;   // PutObject and UploadPart in flight; more get SlowDown
   std::uint32_t slow_requests_max =
-      128;  // in flight that QoS classes made wait, of each kind; how many whose: slow_requests.h
+      128;  // in flight that QoS classes made wait, of each kind; the share of each QoS class: slow_requests.h
   std::uint32_t header_bytes_max = 49152;  // request line and headers together
   std::uint32_t header_timeout_s = 30;     // from the first byte of a request to the end of its headers
   std::uint32_t idle_timeout_s = 75;       // of a connection between requests, or without any progress
@@ -45,8 +45,8 @@ struct ServerOptions {
   std::string tls_key_file{};
   std::uint32_t inline_bytes_max = 16384;  // objects up to this size go to the core in one piece
   Limits limits{};
-  qos::Scheduler* scheduler =
-      nullptr;  // of the registry's QoS classes; null: nobody is held back. Must outlive the server
+  qos::Scheduler* scheduler = nullptr;  // of the registry's QoS classes; null: no request is held back. Must outlive
+                                        // the server
 };
 
 }  // namespace stoa::s3

@@ -1,4 +1,4 @@
-// How a protocol cuts its stream of bytes into records: each piece of a record has a header of fixed size.
+// Cutting of a protocol's byte stream into records: each piece of a record has a header of fixed size.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-// What one connection waits for in epoll.
+// The epoll interest of one connection.
 //
-// Exactly one worker holds the receive side of a connection, or epoll does, or neither because the connection is held
+// Exactly one worker holds the receive side of a connection, or epoll does. Neither does while the connection is held
 // back (its output is not drained, or too many of its requests are in flight).
 #pragma once
 

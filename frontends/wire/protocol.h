@@ -1,13 +1,13 @@
-// What a protocol P is to the server that carries it. Everything is called directly: nothing here is virtual, and a
-// connection of one protocol cannot be taken for that of another.
+// Requirements on a protocol P for the server that carries it. Everything is called directly: nothing here is virtual,
+// and a connection of one protocol cannot be taken for that of another.
 //
 //   struct P {                  // shared by all workers: thread-safe; must outlive the server
 //     class Session;            // the protocol's state of one connection
-//     struct Tag;               // what is known of a request, and goes with it to another worker; may be empty
+//     struct Tag;               // facts on a request that go with it to another worker; may be empty
 //     struct Request;           // one request of a receive, decoded; lives as long as its record
-//     class Handler;            // what one worker does with requests
+//     class Handler;            // executes requests for one worker
 //     Framer framer() const;
-//     qos::Scheduler* scheduler() const;                        // where requests pay; null: none is held back
+//     qos::Scheduler* scheduler() const;                        // admits requests; null: none is held back
 //     Status sync(const core::PendingDurability&) const;      // as core::Namespace::sync()
 //   };
 //   P::Session
@@ -29,7 +29,7 @@
 //     Ran run(Connection<P>&, Record&, Request&, Clock::time_point now, core::PendingDurability*, ReplyBuffer& out,
 //             ReplyBuffer& at_once);
 //     Payload run_alone(Connection<P>&, Record&, Request&, Clock::time_point now, ReplyBuffer& out);
-//     void finish(const Request&, ReplyBuffer& out, std::size_t begin);  // makes what run() appended fit to leave
+//     void finish(const Request&, ReplyBuffer& out, std::size_t begin);  // completes the reply that run() appended
 //     bool finishes(const Request&) const;                      // whether finish() changes anything
 //     void took(const Request&, std::chrono::nanoseconds);      // for metrics
 //     void durable(Request&, std::span<const std::byte> reply, Clock::time_point now);   // before finish()
@@ -56,26 +56,26 @@ class Connection;
 
 enum class Decoded : std::uint8_t {
   kRun,     // a request to run
-  kDone,    // it is none, or was answered: what there is to say was appended
+  kDone,    // not a request, or answered: its reply was appended
   kBroken,  // the peer does not speak the protocol: the connection is of no more use
 };
 
-// What Handler::run() did. `at_once` takes replies that need not wait for durability, as to a request that was answered
-// before.
+// The result of Handler::run(). `at_once` takes replies that need not wait for durability, such as to a request that
+// was answered before.
 enum class Ran : std::uint8_t {
   kReplied,   // appended one whole reply to `out`
   kFailed,    // the same, and it says so: true whether or not anything is durable
   kAnswered,  // appended nothing to `out`
 };
 
-// What leaves behind the reply of Handler::run_alone().
+// The data sent behind the reply of Handler::run_alone().
 struct Payload {
   bool send = true;  // false: there is no reply at all
   std::vector<core::DataSlice> slices{};
   std::span<const std::byte> tail{};
 };
 
-// What became of a request that waited for its QoS classes.
+// The result for a request that waited for its QoS classes.
 enum class Admission : std::uint8_t { kNotParked, kGranted, kRefused };
 
 // A request that waits, or is on its way to another worker.

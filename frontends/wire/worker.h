@@ -31,8 +31,8 @@ class Worker {
  private:
   using ConnectionRef = std::shared_ptr<Connection<P>>;
   static constexpr int kRoundsMax = 32;  // receives from one connection before others get a turn
-  // A client that sends one request and waits for its reply: after so many in a row, its connection stays with the
-  // worker, which looks for the next one itself for a while. To be woken would cost each some 35 us more.
+  // A client that sends one request and waits for its reply. After this many in a row, its connection stays with the
+  // worker, which polls for the next one itself for a while. A wake-up would cost each some 35 us more.
   static constexpr std::uint32_t kSerialRequests = 16;
   static constexpr std::chrono::microseconds kBusyPoll{100};
 

@@ -22,7 +22,7 @@ class ByteSink {
   virtual Outcome<void> write(std::span<const std::byte> data) = 0;
 };
 
-// What each chunk's signature is made from; absent for the unsigned form.
+// The input of each chunk's signature; absent for the unsigned form.
 struct ChunkSigning {
   Sha256Value key{};
   std::string date_time{};

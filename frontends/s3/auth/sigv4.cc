@@ -302,7 +302,8 @@ Outcome<void> check_signature(const Request& request, const Authorization& claim
   require("host");
   for (const Header& header : request.headers) {
     if (is_amz_header(header.name)) {
-      // A presigned request carries the hash in the clear; it is covered by being the last line of what is signed.
+      // A presigned request has the hash in the clear; the signature covers it as the last line of the canonical
+      // request.
       if (claim.presigned && equal_names(header.name, "x-amz-content-sha256")) continue;
       require(header.name);
     }

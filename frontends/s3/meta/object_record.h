@@ -1,4 +1,4 @@
-// What the S3 server keeps with each object that it writes: core::ObjectMeta::bytes.
+// The S3 record of each object written over S3: core::ObjectMeta::bytes.
 #pragma once
 
 #include <cstdint>
@@ -61,7 +61,7 @@ std::optional<ObjectRecord> current_record(const core::Attributes& attr, const s
 // cannot be taken for an MD5. Without quotes.
 std::string version_etag(const core::Attributes& attr);
 
-// The ETag of an object, whoever wrote it. Without quotes.
+// The ETag of an object, written over any protocol. Without quotes.
 std::string etag_of(const core::Attributes& attr, const std::optional<ObjectRecord>& record);
 
 }  // namespace stoa::s3

@@ -75,7 +75,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   const Cut whole = receive(framer, bytes.subspan(1), bytes.size());
   const Cut pieces = receive(framer, bytes.subspan(1), 1 + choice * 8);
   STOA_ASSERT(whole.refused == pieces.refused);
-  // What came before the refusal may be cut off earlier in one of them, but never differs.
+  // The records before the refusal may be fewer in one of them, but never differ.
   const std::size_t common = std::min(whole.records.size(), pieces.records.size());
   STOA_ASSERT(whole.refused || whole.records.size() == pieces.records.size());
   for (std::size_t i = 0; i < common; ++i) STOA_ASSERT(whole.records[i] == pieces.records[i]);
