@@ -30,7 +30,7 @@ enum class Access : std::uint8_t {
   kRead,          // an auditor's token, or more
   kOperate,       // an operator's, or more
   kAdmin,         // an admin's
-  // As kRead (GET) or kOperate (else); also an owner's, when what is named lies in the owner's directory: by …
+  // As kRead (GET) or kOperate (else); also for owners within their directory, checked by …
   kOwnerPath,     // the parameter `path`
   kOwnerBody,     // the member `path` of the body
   kOwnerHandler,  // the handler, which asks require_within() about each place before it tells or changes anything

@@ -3,7 +3,7 @@
 //
 // A client that sends a byte now and then keeps the idle timer of the HTTP library from firing for ever; these
 // deadlines do not move with single bytes. Where the table, or an address's share of it, is full, a new connection
-// replaces one that is waiting for its client, so no client fills the server by connecting alone.
+// replaces one that is waiting for its client, so connecting alone fills no server.
 #pragma once
 
 #include <array>

@@ -143,7 +143,7 @@ Result<std::unique_ptr<NfsServer>> NfsServer::start(const NfsServerOptions& opti
       STOA_CHECK_OK(tell());
     }
   }
-  // Once clients can find us: what they are told makes them ask for their locks.
+  // Once clients can find us: the notice makes them ask for their locks.
   std::vector<nlm::Address> clients;
   for (const nlm::Hosts::Known& client : made.nlm4.hosts().to_notify()) clients.push_back(client.address);
   made.restart_notice =

@@ -1,5 +1,5 @@
-// RPC headers, credentials and the arguments of all procedures of NFSv3, MOUNT and RQUOTA, on a namespace where nothing
-// exists: every decoder runs, every handle that the fuzzer finds is real, and each reply must be well formed.
+// RPC headers, credentials and the arguments of all procedures of NFSv3, MOUNT and RQUOTA, on an empty namespace. Every
+// decoder runs, every handle that the fuzzer finds is real, and each reply must be well formed.
 #include <cstring>
 
 #include "base/assert.h"

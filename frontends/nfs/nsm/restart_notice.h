@@ -34,7 +34,7 @@ class RestartNotice {
     bool told = false;
   };
   void run(const std::stop_token& stop);
-  // Who waits longest comes first: what finds no place now has one before those that were called already.
+  // The longest wait comes first: a host without a place now gets one before those that were called already.
   void call_due(Clock::time_point now);
   bool call(Notice& notice);  // false: too much is under way
 

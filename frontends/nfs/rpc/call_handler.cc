@@ -57,7 +57,7 @@ Decoded CallHandler::decode(Connection& connection, const wire::Record& record, 
   call.exclusive = GssServer::makes_context(header);
   call.free = call.exclusive || (header.gss && header.gss->procedure == GssProcedure::kDestroy);
   if (call.free) {
-    // To make a context takes long, and workers are kept free from what takes long.
+    // Making a context takes long, and workers are kept free of long tasks.
     call.cost_class = call.exclusive ? CostClass::kHeavy : CostClass::kMemory;
   } else {
     call.cost_class = program.cost_class(header);
@@ -235,7 +235,7 @@ Ran CallHandler::run(Connection& connection, wire::Record& record, DecodedCall& 
 wire::Payload CallHandler::run_alone(Connection& connection, wire::Record& record, DecodedCall& call,
                                      Clock::time_point now, ReplyBuffer& out) {
   const std::size_t begin = out.size();
-  // What is wrapped must be at hand.
+  // Wrapped results must be in memory.
   const bool wrapped = call.tag.gss != nullptr && call.tag.gss->service != GssService::kNone;
   Reply reply{.out = XdrWriter(out), .takes_slices = !wrapped};
   append_reply(connection, record, call, now, {}, nullptr, out, reply);

@@ -1,4 +1,4 @@
-// What one worker does with calls: judges and decodes them, runs programs, remembers replies of changes.
+// Call handling of one worker: checks and decodes calls, runs programs, stores replies of changes.
 #pragma once
 
 #include <chrono>
@@ -38,7 +38,7 @@ class CallHandler {
   void append_not_durable(DecodedCall& call, Errc why, ReplyBuffer& out);
 
  private:
-  // Whether RPCSEC_GSS and the credential let the call in; nothing: they do. What refuses it was appended.
+  // Whether RPCSEC_GSS and the credential let the call in; empty: they do. On refusal the reply was appended.
   std::optional<wire::Decoded> judge(Connection& connection, DecodedCall& call, Clock::time_point now,
                                      ReplyBuffer& out);
   // Finds the program and the procedure. False: there is none, which was appended.

@@ -16,7 +16,7 @@ class DatagramServer {
   // A call or a reply that is longer is dropped.
   static constexpr std::size_t kBytesMax = 8192;
 
-  // `service` as of Server; its programs leave nothing pending. kInvalid: an address; kIo: the port is taken.
+  // `service` as of Server; its programs leave nothing pending. kInvalid: a malformed address; kIo: the port is taken.
   static Result<std::unique_ptr<DatagramServer>> start(const Endpoint& endpoint, Service service,
                                                        MetricRegistry& metrics);
   // Finishes the call that runs.

@@ -1,5 +1,5 @@
-// The duplicate request cache: a client that lost a reply sends its call again, and a call that is not idempotent must
-// not be run twice. Remembers the replies of recent calls, and the calls that are being run now.
+// The duplicate request cache: a client that lost a reply retransmits its call, and a call that is not idempotent must
+// not run twice. It has the replies of recent calls, and the calls that are being run now.
 #pragma once
 
 #include <array>
@@ -23,9 +23,9 @@ struct DuplicateCacheOptions {
   std::chrono::seconds entry_life{120};              // longer than any client waits before it sends again
 };
 
-// What makes two calls the same call. The client's port is no part of it: a client that reconnects may come from
-// another. The checksum and the size of the whole call keep two clients behind one address apart, and a client that
-// counts its transactions from the start again.
+// The identity of a call: two calls with the same key are the same call. The client's port is no part of it: a client
+// that reconnects may come from another. The checksum and the size of the whole call keep two clients behind one
+// address apart, and a client that counts its transactions from the start again.
 struct CallKey {
   std::array<std::uint8_t, 16> address{};
   std::uint32_t xid = 0;
@@ -35,7 +35,7 @@ struct CallKey {
   std::uint32_t checksum = 0;
   bool operator==(const CallKey&) const = default;
 };
-// The same as what the core remembers of a change across restarts. Never zero.
+// The key by which the core knows a change across restarts. Never zero.
 core::RequestKey request_key(const CallKey& key);
 
 // Thread-safe.

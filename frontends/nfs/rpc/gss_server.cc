@@ -190,7 +190,7 @@ bool GssServer::wrap(const GssCall& call, ReplyBuffer& out, std::size_t begin, s
     if (done && !wraps) {
       writer.fixed(out.bytes().subspan(begin + kStatusAt + 4));
     } else if (done) {
-      // What is protected begins with the sequence number: the accept status in front of the results makes room for it.
+      // Protected results begin with the sequence number: it replaces the accept status in front of them.
       out.overwrite(begin + kStatusAt, be32(call.sequence));
       const std::span<const std::byte> data = out.bytes().subspan(begin + kStatusAt);
       if (call.service == GssService::kIntegrity) {

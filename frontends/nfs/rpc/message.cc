@@ -44,7 +44,7 @@ AuthStatus decode_auth_gss(std::span<const std::byte> body, CallHeader& call) {
     }
     gss.service = static_cast<GssService>(service);
   }
-  // Whatever is about contexts rides on NULL (5.2.2, 5.4).
+  // All context procedures use NULL (5.2.2, 5.4).
   if (gss.procedure != GssProcedure::kData && call.procedure != 0) return AuthStatus::kBadCredential;
   call.gss = gss;
   return AuthStatus::kOk;

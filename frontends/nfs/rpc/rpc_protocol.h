@@ -15,7 +15,7 @@ namespace stoa::rpc {
 
 class CallHandler;
 
-// What is known of a call, and goes with it to another worker.
+// Facts on a call that go with it to another worker.
 struct CallTag {
   std::shared_ptr<GssCall> gss{};  // not null: RPCSEC_GSS, and believed
 };
@@ -29,7 +29,7 @@ struct DecodedCall {
   wire::CostClass cost_class = wire::CostClass::kMemory;
   bool idempotent = true;
   bool exclusive = false;  // makes a context of RPCSEC_GSS: the mechanism takes one step at a time
-  bool free = false;       // what RPCSEC_GSS asks of the server itself: no program is run
+  bool free = false;       // RPCSEC_GSS control calls to the server itself: no program is run
   std::optional<DuplicateCache::Ticket> duplicate{};  // its reply is to be remembered
   bool ends_context() const { return free && !exclusive; }
 };

@@ -1,4 +1,4 @@
-// What READDIR and READDIRPLUS have in common: the cookie verifier, and the two forms of one directory listing.
+// The common parts of READDIR and READDIRPLUS: the cookie verifier, and the two forms of one directory listing.
 #pragma once
 
 #include "frontends/nfs/v3/operation.h"

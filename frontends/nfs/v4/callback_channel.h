@@ -1,5 +1,5 @@
-// A way to call a client: over the connections of a session (back_channel.h), or to the address that a client of minor
-// version 0 has given (callback_client.h).
+// A way to call a client: over the connections of a session (back_channel.h), or to the address given by a client of
+// minor version 0 (callback_client.h).
 #pragma once
 
 #include <functional>
@@ -39,7 +39,7 @@ class CallbackChannel {
   virtual bool up() = 0;
   // Whether it is known that it cannot: an attempt failed, or there is no connection.
   virtual bool lost() { return !up(); }
-  // Sends it now or when the client can be reached; what the client does not take is dropped after a few attempts.
+  // Sends it now or when the client can be reached; a refused callback is dropped after a few attempts.
   virtual void call(Callback callback) = 0;
 };
 

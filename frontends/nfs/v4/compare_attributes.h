@@ -1,4 +1,4 @@
-// What VERIFY and NVERIFY have in common (RFC 8881 18.31, 18.15).
+// The common part of VERIFY and NVERIFY (RFC 8881 18.31, 18.15).
 #pragma once
 
 #include "frontends/nfs/v4/compound.h"

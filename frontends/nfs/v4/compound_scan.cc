@@ -1,6 +1,5 @@
-// What a COMPOUND is, before it is run: whether it may be run twice, what it will cost, and what it pays. All step over
-// the arguments of the operations that they know (operation_table.h), and take the careful answer at the first other
-// one.
+// Properties of a COMPOUND before it is run: whether it may run twice, its cost class, and its price. All step over the
+// arguments of the operations that they know (operation_table.h), and take the careful answer at the first other one.
 #include <algorithm>
 
 #include "frontends/nfs/v4/operation_table.h"

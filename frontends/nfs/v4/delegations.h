@@ -32,7 +32,7 @@ struct Delegated {
   NoDelegation why = NoDelegation::kResource;
 };
 
-// What was held before a restart is given also while the client cannot be called.
+// State held before a restart is granted again even while the client cannot be called.
 enum class Reclaimed : bool { kNo, kYes };
 struct DelegationRequest {
   std::uint32_t type = kDelegationNone;

@@ -1,4 +1,4 @@
-// What to say when an operation meets an object of the wrong type: the core has fewer words for it than the protocol.
+// The status for an object of the wrong type: the core has fewer codes for it than the protocol.
 #pragma once
 
 #include "frontends/nfs/v4/compound.h"

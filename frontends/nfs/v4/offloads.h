@@ -1,6 +1,6 @@
 // Copies that go on behind the answer to COPY (RFC 7862 4, 15.8, 15.9, 16.1): a few threads copy piece by piece in
-// turn, so that a long one keeps nobody waiting. What a client is told at the end, it is told until it takes it. A copy
-// ends with its client.
+// turn, so that a long one does not block others. The result is offered to the client until it takes it. A copy ends
+// with its client.
 #pragma once
 
 #include <chrono>
@@ -23,7 +23,7 @@ struct OffloadedCopy {
   core::OpContext ctx;
   core::CopyRangeRequest request;  // length: not 0
   core::HandleBytes to;            // coa_fh
-  // Of the first bytes that were copied: when those are lost, the client must see it, whatever a later piece met.
+  // Of the first bytes copied: when those are lost, the client must see it, regardless of later pieces.
   std::uint64_t verifier = 0;
 };
 
@@ -67,12 +67,12 @@ class Offloads {
   void work(const std::stop_token& stop);
   void copy_piece(Job& job, std::uint64_t done, std::uint64_t& copied, std::optional<Nfs4Status>& result);
   void tell(const JobRef& job);
-  // Tells those again who have not taken the result, and forgets those of clients that have ended.
+  // Repeats results to clients that have not taken them, and forgets those of clients that have ended.
   void tell_again(std::unique_lock<std::mutex>& lock);
   JobRef find_locked(const Client& client, const Stateid& stateid) const;
 
   core::Namespace& ns_;
-  mutable std::mutex mutex_;  // guards what follows; never held while something is copied or a client is called
+  mutable std::mutex mutex_;  // guards the members below; never held while copying or calling a client
   std::uint32_t next_ = 0;
   std::map<Key, JobRef> jobs_;
   std::deque<JobRef> ready_;

@@ -21,8 +21,8 @@ bool is_exclusive(std::uint32_t type) {
   return type == kWriteLock || type == kWriteLockWait;
 }
 
-// nfs_lock_length4: all ones reach to the end whatever the size; otherwise the last byte must be below 2^64-1
-// (18.10.3).
+// nfs_lock_length4: all ones reach to the end regardless of the size; otherwise the last byte must be below
+// 2^64-1 (18.10.3).
 bool is_range(std::uint64_t offset, std::uint64_t length) {
   return length != 0 && (length == core::LockRange::kToEnd || length <= ~std::uint64_t{0} - offset);
 }
@@ -103,7 +103,7 @@ Nfs4Status op_lock(Compound& c) {
   }
   if (!in.ok() || !is_lock_type(type)) return Nfs4Status::kBadXdr;
   if (!c.current) return Nfs4Status::kNoFileHandle;
-  // The client is the one of the stateid; since minor version 1 what stands here is ignored (18.10.3).
+  // The client is the one of the stateid; since minor version 1 this field is ignored (18.10.3).
   if (new_owner && c.minor == 0) {
     if (const auto status = identify(c, of_owner); status != Nfs4Status::kOk) return status;
     if (!is_special(stateid) && client_of(stateid) >> 32 == c.env.clients.boot() && client_of(stateid) != of_owner)

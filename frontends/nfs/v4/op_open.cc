@@ -157,10 +157,10 @@ core::OpenDisposition disposition_of(const Arguments& arguments) {
   return cuts ? core::OpenDisposition::kOverwriteOrCreate : core::OpenDisposition::kOpenOrCreate;
 }
 
-// A delegation where it is of use and can be recalled (10.4): for reading to a client that opens for reading, for
-// writing to one that asks for it, because it makes every other client wait for this one.
+// A delegation where it is useful and can be recalled (10.4): for reading to a client that opens for reading. For
+// writing only to one that asks for it, because every other client must then wait for this one.
 DelegationRequest delegation_request(Compound& c, const Arguments& arguments) {
-  // What was held before the restart is had back also while the client cannot be called (10.2.1).
+  // State held before the restart is reclaimed even while the client cannot be called (10.2.1).
   if (arguments.claim == Claim::kPrevious) {
     return {.type = arguments.held_delegation, .reclaimed = Reclaimed::kYes, .why = NoDelegation::kNotWanted};
   }
@@ -180,7 +180,7 @@ Nfs4Status open_failed(Compound& c, const Arguments& arguments, const Error& err
     case Errc::kShareConflict:
       return arguments.claim == Claim::kPrevious ? Nfs4Status::kReclaimConflict : Nfs4Status::kShareDenied;
     case Errc::kLocked:
-      return Nfs4Status::kShareDenied;  // a lock that binds everybody: OPEN has no LOCKED
+      return Nfs4Status::kShareDenied;  // a mandatory lock: OPEN has no LOCKED
     case Errc::kWrongType: {
       const auto now = c.ns.getattr(c.ctx, {.id = core::FileId{error.subject}});
       const bool symlink = now && now->attr.type == core::FileType::kSymlink;
@@ -229,7 +229,7 @@ bool is_under_delegation(const Arguments& arguments) {
 }
 
 // CLAIM_DELEGATE_CUR, CLAIM_DELEG_CUR_FH: opens that the client has made by itself under its delegation (10.4.1).
-// kNoFile: of whichever file.
+// kNoFile: of any file.
 Nfs4Status check_delegation(Compound& c, const Arguments& arguments, core::FileId file) {
   Stateid stateid = arguments.delegation;
   if (const auto status = resolve_current(c, stateid); status != Nfs4Status::kOk) return status;
@@ -270,12 +270,12 @@ Nfs4Status take_open(Compound& c, const Arguments& arguments, core::FileId curre
                                   .lease = lease_request(c, wanted),
                                   .set = arguments.attributes.set,
                                   .verifier = arguments.verifier};
-  // Before others are asked to give up what they cache.
+  // Before leases of others are recalled.
   if (is_under_delegation(arguments)) {
     if (const auto status = check_delegation(c, arguments, core::kNoFile); status != Nfs4Status::kOk) return status;
   }
   auto reply = c.ns.open(c.ctx, request);
-  // What a client had that is only not forgotten yet does not keep others out.
+  // State of an expired client does not keep others out.
   if (!reply && reply.error().code == Errc::kShareConflict &&
       c.env.clients.end_expired(core::FileId{reply.error().subject})) {
     reply = c.ns.open(c.ctx, request);
@@ -330,7 +330,7 @@ Nfs4Status op_open(Compound& c) {
   Bitmap set = made ? arguments.attributes.given : Bitmap{};
   if (opened.truncated) set.add(Attr::kSize);
   set.encode(c.out);
-  // A client that says nothing of what it wants is told no reasons.
+  // A client without want flags gets no reasons.
   encode_delegation(c, delegated, (arguments.wants & kWantMask) != 0);
   return Nfs4Status::kOk;
 }

@@ -1,4 +1,4 @@
-// SEQUENCE (RFC 8881 18.46) and what it means for the whole COMPOUND: the slot, the limits, the replay cache.
+// SEQUENCE (RFC 8881 18.46) and its effect on the whole COMPOUND: the slot, the limits, the replay cache.
 #pragma once
 
 #include "frontends/nfs/v4/client.h"

@@ -1,5 +1,5 @@
 // The open-owners and lock-owners of a client of NFSv4.0 (RFC 7530 9.1.5, 9.1.7 to 9.1.11): each numbers its requests
-// itself, and the reply to the last one is kept for its retry. Later minor versions have sessions for that.
+// itself, and the last reply is kept for its retry. Later minor versions have sessions for that.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct LastRequest {
   Nfs4Status status{};
   std::vector<std::byte> body;      // behind the status
   std::optional<Handle> current;    // the filehandle that it left
-  core::PendingDurability pending;  // what must be durable before the reply may leave again
+  core::PendingDurability pending;  // must be durable before the reply may leave again
 };
 
 struct StateOwner {
@@ -46,7 +46,7 @@ struct StateOwner {
   // Changed with `turn` and the client's mutex held, so either will do to read it.
   bool confirmed = false;  // an open-owner: OPEN_CONFIRM has come, or was not needed (9.1.11)
 
-  // Held by the request whose turn it is, to its end; before the client's mutex, and an open-owner's before a
+  // Held by the request that has the turn, to its end; before the client's mutex, and an open-owner's before a
   // lock-owner's.
   std::mutex turn;
   std::optional<LastRequest> last;  // guarded by `turn`; none: any number begins
@@ -62,7 +62,7 @@ class OwnerTable {
   void use(const OwnerRef& owner);
   // One user less. An open-owner without users is remembered for a while: until kIdleOwnersMax others were used later.
   void release(const OwnerRef& owner);
-  // RELEASE_LOCKOWNER. Whoever has it in use goes on with it alone.
+  // RELEASE_LOCKOWNER. A request that uses it goes on with it alone.
   void forget(const OwnerRef& owner);
 
   // CLOSE has ended this state of the owner: a retry still finds the owner by it, until the owner asks for something
