@@ -18,13 +18,13 @@ inline constexpr std::string_view kNoHash = "00000000000000000000000000000000000
 // characters, and whole as NAME_base64.
 class LineWriter {
  public:
-  // Appends to `out`, which nobody else changes meanwhile: a line costs no memory of its own.
+  // Appends to `out`, which no other code changes meanwhile: a line costs no memory of its own.
   explicit LineWriter(std::string& out) : out_(out), begin_(out.size()) { out_ += '{'; }
   LineWriter& text(std::string_view name, std::string_view value);  // UTF-8
   LineWriter& bytes(std::string_view name, std::string_view value);
   LineWriter& number(std::string_view name, std::int64_t value);
   LineWriter& json(std::string_view name, std::string_view value);  // as it is
-  // null: nobody has the number.
+  // null: no user has the number.
   LineWriter& user(std::uint32_t uid, const std::string* name);
   // Ends the line. `previous`: the hash of the line before; becomes this one's. The line without its end of line, until
   // `out` changes.

@@ -18,13 +18,13 @@ namespace {
 
 constexpr std::size_t kRecordsAtOnce = 8192;
 constexpr std::size_t kWriteBytes = 256u << 10;
-// What comes within this time is written with one write.
+// Records that arrive within this time are written together.
 constexpr std::chrono::milliseconds kGather{100};
 constexpr std::chrono::seconds kRetry{1};
 constexpr std::chrono::seconds kCatchUpMax{10};
 // So far the journal may run ahead of the last line before the log notes where it is.
 constexpr std::uint64_t kCheckpointRecords = 100'000;
-// A crash forgets what was read and written since the last line that told it.
+// A crash loses the transfers since the last such line.
 constexpr std::chrono::hours kTransfersEvery{1};
 // Costs a sync of the log and of a small file.
 constexpr std::chrono::seconds kKeepEndEvery{10};
@@ -48,12 +48,12 @@ core::AuditClass class_of(core::ChangeKind kind) {
   }
 }
 
-// What was decided when it happened, and would not be in the journal otherwise.
+// Records decided by policy when they happened; others of their kind are not in the journal.
 bool is_decided(const core::JournalRecord& record) {
   return record.kind != core::ChangeKind::kAdmin && !record.is_change();
 }
 
-// What keep_end() has written. Absent: nothing yet. One that is damaged is the end of no log.
+// Reads the file of keep_end(). Absent: nothing yet. One that is damaged is the end of no log.
 Result<std::optional<KnownEnd>> read_end(const LogFolder& folder) {
   const auto text = read_small_file(folder.end_file());
   if (!text && text.error().code == Errc::kNotFound) return std::optional<KnownEnd>();
@@ -145,7 +145,7 @@ Status AuditWriter::recover() {
   if (found) {
     cursor_ = told_;
   } else {
-    // Somebody took the log away, or there never was one: rather too much than too little.
+    // The log was removed, or never existed: rather too much than too little.
     STOA_TRY(oldest, journal_.oldest());
     cursor_ = volume_.registry().audited() ? oldest - 1 : newest;
   }
@@ -178,7 +178,7 @@ void AuditWriter::add_cut(const KnownEnd& kept) {
       .text("time", iso_time(options_.now()))
       .text("operation", "cut");
   line.text("day", kept.day).text("cut_hash", kept.hash).finish(hash_);
-  // Also where nobody wants anything recorded any more. What the disk refuses is tried again with what comes next.
+  // Also where no policy records anything any more. After an error the lines are written with the next ones.
   if (const Status written = write_pending(); !written) {
     log_error("audit", "that lines are gone is not in the log yet", {{"error", describe(written.error())}});
   } else if (const Status remembered = keep_end(); !remembered) {
@@ -215,7 +215,7 @@ void AuditWriter::run(const std::stop_token& stop) {
           more = *advanced;
         }
         failing_ = !advanced;
-        // What failed is no reason to spin.
+        // A failure must not make the loop spin.
         if (failing_) after = core::Journal::kNothing;
       }
       written_.notify_all();
@@ -251,7 +251,7 @@ Result<bool> AuditWriter::advance() {
     cursor_ = record.sequence;
     if (wanted) add_record(*registry, record, where, target);
     paths_.apply(record);
-    // What stays in the processor's cache costs less than fresh memory.
+    // Memory that stays in the processor's cache costs less than fresh memory.
     if (!pending_.empty() && pending_.back().text.size() >= kWriteBytes) STOA_CHECK_OK(write_pending());
   }
   cursor_ = page.next;
@@ -280,7 +280,7 @@ Result<bool> AuditWriter::is_wanted(const core::AuditTable& table, const core::J
   if (record.kind == core::ChangeKind::kOmitted) return true;
   STOA_TRY(at, paths_.of(record));
   where = std::move(at);
-  // Where nobody knows any more whose it was, it is recorded.
+  // If the directory is unknown by now, it is recorded.
   bool wanted = decided || !where.known || table.wants(where.directories, as);
   if (record.kind == core::ChangeKind::kRename) {
     STOA_TRY(to, paths_.target_of(record));
@@ -381,7 +381,7 @@ std::string& AuditWriter::text_of_day() {
 // Days never go back: a record of just before midnight may be in the file of the day that began.
 void AuditWriter::begin_day(std::string_view day) {
   if (day <= day_) return;
-  // The cursor may be at a record that has no line yet: what is said here is behind the last line.
+  // The cursor may be at a record that has no line yet: this line stands behind the last line.
   const std::uint64_t cursor = std::exchange(cursor_, told_);
   const std::string before = day_;
   if (!before.empty()) {
@@ -515,7 +515,7 @@ Status AuditWriter::remove_policy(core::FileId directory) {
 Status AuditWriter::change_policy(const std::function<Status()>& change) {
   const std::lock_guard lock(mutex_);
   if (volume_.registry().audited()) {
-    // What happened until now is recorded by what held until now.
+    // Records up to now follow the policies up to now.
     for (;;) {
       STOA_TRY(more, advance());
       if (!more) break;

@@ -1,4 +1,5 @@
-// Writes the audit log: one thread reads the journal and appends what the policies want, as JSON lines, one file a day.
+// The writer of the audit log: one thread reads the journal and appends records that the policies want, as JSON lines,
+// one file a day.
 #pragma once
 
 #include <atomic>
@@ -36,7 +37,7 @@ class AuditWriter final : public core::AuditLog {
  public:
   // Begins where the log ends. `volume` and `metrics` must outlive it. kIo, kInvalid (syslog), kCorrupt.
   static Result<std::unique_ptr<AuditWriter>> open(AuditOptions options, core::Volume& volume, MetricRegistry& metrics);
-  // Writes what is in the journal by now.
+  // Writes all records of the journal so far.
   ~AuditWriter() override;
 
   Status set_policy(const core::AuditPolicy& policy) override;
@@ -49,7 +50,7 @@ class AuditWriter final : public core::AuditLog {
  private:
   AuditWriter(AuditOptions options, core::Volume& volume, MetricRegistry& metrics);
   Status recover();
-  // The log lacks what was known to be in it: says so in the log itself.
+  // The log lacks records known to have been in it: reports that in the log itself.
   void add_cut(const KnownEnd& kept);
   void run(const std::stop_token& stop);
 
@@ -63,14 +64,15 @@ class AuditWriter final : public core::AuditLog {
                   const core::ResolvedPath& where, const core::ResolvedPath& target);
   void add_lost(std::uint64_t count);
   void add_own(std::string_view operation);  // bookkeeping, with the usage of the volume
-  void add_transfers();                      // what users have read and written since the last time
-  std::string& text_of_day();                // what is pending for day_, where the next line goes
+  void add_transfers();                      // transfers of users since the last time
+  std::string& text_of_day();                // pending text for day_, where the next line goes
   void begin_day(std::string_view day);
   void expire_days(const std::string& before);
-  // The reports of the days before, where there are none yet; and what directories hold now, from which that of `until`
+  // Writes missing reports of the days before; and the present usage of directories, from which the report of `until`
   // is made.
   Status summarise_days(const std::string& until);
-  // Remembers, outside of the folder, what is in the log for sure: a start finds out whether it still is.
+  // Records, outside of the folder, the end of the log that is surely written: a start checks whether it is still
+  // there.
   Status keep_end();
   Status open_day(const std::string& day);
   void close_day();
@@ -84,7 +86,7 @@ class AuditWriter final : public core::AuditLog {
   Counter& cut_;
   std::unique_ptr<SyslogSender> syslog_;
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   core::PathResolver paths_;
   std::uint64_t cursor_ = 0;   // the journal was read so far
   std::uint64_t told_ = 0;     // the sequence of the last line
@@ -95,7 +97,7 @@ class AuditWriter final : public core::AuditLog {
   };
   std::vector<Pending> pending_;      // lines that are not written yet
   std::vector<std::string> expired_;  // days to remove when those are
-  std::string open_day_;              // whose file fd_ is
+  std::string open_day_;              // day of the file fd_
   int fd_ = -1;
   std::uint64_t bytes_ = 0;            // good bytes of that file
   std::string written_hash_{kNoHash};  // of the last line that is written

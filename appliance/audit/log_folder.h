@@ -18,7 +18,7 @@ struct LogFolder {
   std::string day_file(std::string_view day) const { return path + "/" + std::string(day) + ".jsonl"; }
   std::string summary_file(std::string_view day) const { return path + "/" + std::string(day) + ".summary.json"; }
 
-  // Beside the folder: who takes that away or puts back an older one does not take this along.
+  // Beside the folder: removing it or restoring an older one leaves this file.
   std::string end_file() const { return path + ".end"; }
 
   // The days that have a file, oldest first.
@@ -31,7 +31,7 @@ Result<std::uint64_t> each_line(const std::string& file, std::uint64_t bytes_max
                                 const std::function<bool(std::string_view)>& line);
 inline constexpr std::uint64_t kWholeFile = ~std::uint64_t{0};
 
-// Where the log ends, as far as somebody who was there knows.
+// The last known end of the log.
 struct KnownEnd {
   std::string day;
   std::uint64_t bytes = 0;  // of that day's file
@@ -43,7 +43,7 @@ Result<core::AuditVerdict> verify_log(const LogFolder& folder, const std::vector
 
 Result<core::AuditLines> query_log(const LogFolder& folder, const core::AuditQuery& query);
 
-// What the volume holds.
+// The usage of the volume.
 struct VolumeUsage {
   std::int64_t bytes = 0;
   std::int64_t files = 0;

@@ -14,8 +14,7 @@
 
 namespace stoa::appliance {
 
-// Thread-safe. Never blocks who offers: what does not fit the queue, or what the network refuses, is dropped and
-// counted.
+// Thread-safe. Never blocks the caller: lines beyond the queue, or refused by the network, are dropped and counted.
 class SyslogSender {
  public:
   static constexpr std::size_t kQueuedMax = 8192;

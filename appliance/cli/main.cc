@@ -42,7 +42,7 @@ int run(int argc, char** argv) {
     const int code = app.exit(error);
     return code == 0 ? stoa::cli::kDone : stoa::cli::kUsage;
   }
-  // What the core would say while it opens a data folder is for the log of a server.
+  // Messages of the core while it opens a data folder are for the log of a server.
   stoa::set_log_level(stoa::LogLevel::kError);
   const stoa::cli::Outcome outcome = session.command();
   if (outcome) return *outcome;

@@ -134,7 +134,7 @@ Outcome set(const Session& session, const QosOptions& options) {
     return fail(Errc::kInvalid, "say what to set: a limit such as --read 100MB/s, a guarantee, --burst or --weight");
   STOA_TRY(client, session.connect());
   const Query query{{"target", options.target}};
-  // What is not mentioned stays as it is.
+  // Options not given keep their values.
   Json body = Json::object();
   auto before = client.get("/v1/qos/class", query);
   if (before) {

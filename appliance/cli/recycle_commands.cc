@@ -112,7 +112,7 @@ void print_policy(const Json& policy) {
               static_cast<unsigned long long>(used["items"].get<std::uint64_t>()));
 }
 
-// What is not mentioned stays as it is, or is inherited.
+// Options not given keep their values, or are inherited.
 Result<Json> changes_of(const RecycleOptions& options) {
   Json changes = Json::object();
   if (options.on) changes["enabled"] = true;
@@ -146,7 +146,7 @@ Outcome policy(const Session& session, const RecycleOptions& options) {
   if (!changes.empty()) {
     Json body = Json::object();
     for (const char* member : {"enabled", "days", "bytes_max", "restore", "counted"}) body[member] = now[member];
-    // Who sets anything of what was never on wants it on.
+    // Setting any rule of a policy that was never set enables it.
     if (now["set_on"].is_null()) body["enabled"] = true;
     body.update(changes);
     STOA_TRY(set, client.put("/v1/recycle/policy", query, body));

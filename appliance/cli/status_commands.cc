@@ -127,7 +127,7 @@ Outcome check(const Session& session, const CheckOptions& options) {
 // A browser does not find the token by itself; it is never printed, because terminals are remembered.
 Outcome console(const Session& session) {
   STOA_TRY(client, session.connect());
-  STOA_TRY(version, client.get("/v1/version"));  // nobody is sent to a server that does not answer
+  STOA_TRY(version, client.get("/v1/version"));  // no user is sent to a server that does not answer
   STOA_TRY(folder, session.data_folder());
   STOA_TRY(run, appliance::read_run_record(folder));
   if (run.admin_url.empty())

@@ -33,7 +33,7 @@ struct ConfigKey {
 // In the order of the example file.
 std::span<const ConfigKey> config_keys();
 const ConfigKey* find_key(std::string_view full_name);
-// The key whose name is closest to a mistyped one; null when none is close.
+// The key with the name closest to a mistyped one; null when none is close.
 const ConfigKey* closest_key(std::string_view full_name);
 std::string_view section_help(std::string_view section);
 

@@ -226,7 +226,7 @@ Daemon::~Daemon() {
   log_info("stoad", "stopped");
 }
 
-// What the admin interface asks meanwhile finds none.
+// Requests of the admin interface find no protocol meanwhile.
 void Daemon::close_protocols() {
   std::vector<std::unique_ptr<Protocol>> closing;
   {

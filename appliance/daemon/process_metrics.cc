@@ -61,7 +61,7 @@ class EngineNumbers {
 
  private:
   core::KvStore& kv_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::chrono::steady_clock::time_point read_at_{};
   std::map<std::string, double> numbers_;
 };

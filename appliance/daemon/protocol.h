@@ -24,7 +24,7 @@ class Protocol {
   // Of servers that keep state for clients; as admin::Service has it.
   virtual std::vector<admin::ClientStatus> clients() const { return {}; }
   virtual Status evict_client(std::uint64_t) { return fail(Errc::kNotFound); }
-  // Takes over what may change while it is open (certificates). The old stays on error.
+  // Applies the settings that may change while it is open (certificates). The old stays on error.
   virtual Status reload(const Config&) { return {}; }
 };
 

@@ -27,10 +27,9 @@ struct OpenStores {
   bool damaged = false;      // read only, as much as can be read: for the verifier
 };
 
-// Opens the stores of one volume, whose pieces (metadata, blob directories) belong together and are of one time;
-// refuses, and changes nothing, where one is missing, of another volume, or of another time. kNotFound: there is no
-// volume in the folder, and none is to be made; kInvalid: the pieces do not belong together; kCorrupt: one is damaged;
-// kBusy: another process has one.
+// Opens the stores of one volume, whose pieces (metadata, blob directories) must belong together and be of one time.
+// Otherwise refuses, and changes nothing. Errors: kNotFound when the folder has no volume, and none is to be made;
+// kInvalid: the pieces do not belong together; kCorrupt: one is damaged; kBusy: another process has one.
 Result<Stores> open_stores(const Config& config, const DataFolder& folder, MetricRegistry& metrics,
                            const OpenStores& options);
 

@@ -65,7 +65,7 @@ export const en = {
     server: 'The server failed. Look at the page Health and into the log of stoad.',
     input: 'Correct what you entered and send it again.',
   },
-  // What `code` of a cause says with its parameters; the server says it in English.
+  // The sentence of a cause's `code` with its parameters; the server has it in English.
   causes: {} as Record<string, (of: Record<string, unknown>) => string>,
   signIn: {
     title: 'Sign in',
@@ -479,7 +479,7 @@ export const en = {
     refusedSince: (time: string) => `soft limit: growth is refused since ${time}`,
     refusedFrom: (time: string) => `soft limit: growth is refused from ${time} on`,
     events: 'Events',
-    eventNames: {} as Record<string, string>, // by `what`; the server says it in English
+    eventNames: {} as Record<string, string>, // by `what`; the server has it in English
     noEvents: 'Nothing was noticed.',
     severity: 'Severity',
     severities: { info: 'note', warning: 'warning', critical: 'critical' },
