@@ -138,7 +138,7 @@ bool take_back_name(const Record& record, const fs::path& saved) {
   }
 }
 
-// The name changes whose directories were not synced since, oldest first.
+// The name changes in directories that were not synced since, oldest first.
 std::vector<Record> unsynced_names(const fs::path& path) {
   std::vector<Record> all = read_journal(path);
   std::map<std::uint64_t, std::uint64_t> safe;

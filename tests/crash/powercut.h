@@ -1,4 +1,4 @@
-// Takes from a folder what a power cut would have taken, by the journal of powercut_preload.c.
+// Simulation of a power cut on a folder, by the journal of powercut_preload.c.
 #pragma once
 
 #include <cstdint>

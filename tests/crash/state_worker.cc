@@ -411,7 +411,7 @@ void StateWorker::work(std::uint16_t port) {
   port_ = port;
   while (!testing::Test::HasFailure()) {
     if (random_.below(400) == 0) {
-      // Its machine starts anew: the server learns it from the verifier and ends what the client held.
+      // Its machine restarts: the server learns it from the verifier and ends the client's state.
       ++incarnation_;
       forget_state();
       if (connect(true) != Nfs4Status::kOk) return;
@@ -425,7 +425,7 @@ void StateWorker::work(std::uint16_t port) {
 
 // --- after a restart
 
-// What it held is lost, and with it what only lived because it was open.
+// Its state is lost, and with it the files that only lived because they were open.
 void StateWorker::forget_state() {
   for (HeldFile& file : files_) {
     if (file.name == Arena::kName) {
@@ -573,7 +573,7 @@ bool StateWorker::verify() {
       difference = after.difference(found);
     }
     EXPECT_EQ(difference, "") << folder_ << ": '" << file.name << "'";
-    // What was not promised is done again, as a client does that sees another verifier.
+    // Writes without a promise are repeated, as a client does that sees another verifier.
     if (file.unstable.empty() && !file.cut) {
       EXPECT_TRUE(found == file.now) << folder_ << ": '" << file.name << "'";
       continue;
@@ -581,7 +581,7 @@ bool StateWorker::verify() {
     const auto again = std::exchange(file.unstable, {});
     if (!file.open || file.access == kRead) {
       if (file.name.empty()) {
-        // Its machine has started anew since it wrote, and nobody can write any more.
+        // Its machine has restarted since the write, and no other client can write any more.
         file.now = found;
         file.promised = ExpectedFile(std::move(found));
         file.cut.reset();

@@ -62,7 +62,7 @@ class QuotaProtocolsTest : public ::testing::Test {
     std::string output;
     ASSERT_EQ(stoa({"quota", "set", "/test/" + folder_, what, std::to_string(most)}, &output), 0) << output;
   }
-  // What the server says is used.
+  // The usage that the server reports.
   nlohmann::json used() {
     std::string output;
     EXPECT_EQ(stoa({"quota", "get", "/test/" + folder_}, &output), 0) << output;
@@ -173,7 +173,7 @@ TEST_F(QuotaProtocolsTest, BytesAreNeverOneTooManyAndAllAreUsed) {
   limit("--bytes", kMost);
   fill(true, 9000, [&] { EXPECT_LE(used()["bytes"].get<std::uint64_t>(), kMost); });
   EXPECT_EQ(used()["bytes"].get<std::uint64_t>(), kMost);
-  // A writer that came late may have brought nothing, so the largest file is what gives room back.
+  // A late writer may have written nothing, so the largest file is the one that gives room back.
   std::uint64_t sum = 0, largest_size = 0;
   std::string largest;
   for (const NfsEntry& entry : nfs_->list(dir_).entries) {
@@ -183,7 +183,7 @@ TEST_F(QuotaProtocolsTest, BytesAreNeverOneTooManyAndAllAreUsed) {
   EXPECT_EQ(sum, kMost);
   EXPECT_EQ(nfs_->fsstat(dir_).bytes_total, kMost);
   EXPECT_EQ(nfs_->fsstat(dir_).bytes_free, 0u);
-  // What is released is there at once.
+  // Released room is there at once.
   ASSERT_TRUE(nfs_->remove(dir_, largest).ok());
   const std::uint64_t room = nfs_->fsstat(dir_).bytes_free;
   EXPECT_EQ(room, largest_size);

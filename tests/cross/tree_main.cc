@@ -4,8 +4,8 @@
 //   cross_tree check-nfs SOURCE NAME    compares NAME over NFS with SOURCE: names, types, bytes, targets of symlinks
 //   cross_tree check-s3 SOURCE NAME     compares NAME over S3 with SOURCE: exactly its regular files, in order, byte
 //   for byte
-// The server is described by the environment that tests/serve prints (STOA_NFS_HOST, ...). Files above 1 MiB and what
-// is no file, directory or symlink is left out of SOURCE.
+// The server is described by the environment that tests/serve prints (STOA_NFS_HOST, ...). Files above 1 MiB and
+// other types than files, directories and symlinks are left out of SOURCE.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -40,7 +40,7 @@ bool Driver::do_open() {
   ctx.holder = state.add_holder(core::Protocol::kSmb, nullptr);
   FileId found = core::kNoFile;
   (void)twin_.lookup(parent, name, ctx.cred, &found);
-  // What opening a device or a symlink means, the front ends decide.
+  // Front ends decide how to open a device or a symlink.
   if (found != core::kNoFile && !twin_.at(found).is_directory() && twin_.at(found).type != FileType::kRegular)
     return true;
   const Verdict verdict = twin_.open(request, ctx.cred);

@@ -1,7 +1,6 @@
 // An obvious twin of a volume: maps and strings, no locks, no store, no caches. It is written from the contracts in
-// core/api/*.h and answers one question for each operation: which errors are right (none: it must succeed), and what is
-// true afterwards. Copying a Twin is cheap enough to try an operation and throw the copy away, which is how quotas
-// work.
+// core/api/*.h. For each operation it gives the right errors (none: it must succeed), and the state afterwards. Copying
+// a Twin is cheap enough to try an operation and throw the copy away, which is how quotas work.
 #pragma once
 
 #include <cstdint>
@@ -62,16 +61,16 @@ struct TwinInode {
   std::uint64_t size() const { return type == FileType::kSymlink ? target.size() : content.size(); }
 };
 
-// What it counts for, wherever that is.
+// The usage of the inode itself, wherever it counts.
 core::Usage own_usage(const TwinInode& inode);
 
-// What a delete kept.
+// An item kept by a delete.
 struct TwinItem {
   FileId id = core::kNoFile;
-  FileId recycle_root = core::kNoFile;  // the directory whose bin took it
+  FileId recycle_root = core::kNoFile;  // the directory whose bin received it
   FileId bin = core::kNoFile;
   Stored stored;                  // in the user's bin
-  FileId parent = core::kNoFile;  // where it was, and as what
+  FileId parent = core::kNoFile;  // its old directory and name
   std::string raw;
   FileId base = core::kNoFile;  // of a key: how the directories that only keys implied are found again
   std::string below;
@@ -80,11 +79,11 @@ struct TwinItem {
   std::uint64_t bytes = 0;
 };
 
-// What a directory holds: all of it, and what of that is not live.
+// The usage of a directory: all of it, and the part that is not live.
 struct TwinUsage {
   core::Usage all;
   core::UsageByClass by_class;
-  // What limits are compared with that leave these classes out.
+  // The usage compared with limits that exclude these classes.
   core::Usage counted(const core::ExcludedClasses& excluded) const;
 };
 
@@ -96,7 +95,7 @@ enum class Touch : std::uint8_t {
   kContent,     // mtime as well; of a file also data_version
 };
 
-// What the twin says about an operation. `errors` holds every error that would be right; empty: it must succeed.
+// The twin's verdict on an operation. `errors` holds every error that would be right; empty: it must succeed.
 struct Verdict {
   std::vector<Errc> errors;
   std::map<FileId, Touch> touched;  // on success
@@ -180,7 +179,7 @@ class Twin {
   };
   std::vector<KeyOrPrefix> list(FileId root, std::string_view prefix, std::string_view delimiter) const;
 
-  // --- recycle bins (twin_recycle.cc). What is deleted gets the serial that the volume gave it only after success.
+  // --- recycle bins (twin_recycle.cc). A deletion gets the serial of the volume only after success.
   // Until then it waits in `pending`, in its user's bin under a name of its own; bins and users' bins that it needed
   // have placeholder ids.
   const core::RecyclePolicy* find_policy(FileId dir, FileId* recycle_root) const;
@@ -263,7 +262,7 @@ class Twin {
   void collect(FileId dir, const std::string& path, bool directories, std::map<std::string, FileId>& keys) const;
 };
 
-// The raw component for a new name, or what is wrong with making it.
+// The raw component for a new name, or the error of making it.
 struct TwinNames {
   static Verdict new_name(const Twin& twin, FileId parent, std::string_view name, const core::Credentials& cred,
                           bool directory, Stored* stored);

@@ -75,7 +75,7 @@ TEST_F(BackgroundThrottleTest, ItIsNeverStarved) {
 TEST_F(BackgroundThrottleTest, APauseEndsWithTheRequests) {
   busy_ = true;
   naps_until_quiet_ = 2;
-  // Two lulls with requests, then one that shows that nobody asks any more.
+  // Two lulls with requests, then one without.
   EXPECT_EQ(wait_after(kSecond), 4 * BackgroundThrottle::kLull);
   EXPECT_EQ(wait_after(kSecond), 0);
 }

@@ -415,7 +415,7 @@ TEST_F(Qos, AtItsDeadlineARequestIsGrantedOrRefusedAsItAsked) {
   ASSERT_EQ(told.size(), 2u);
   EXPECT_NE(told[0], told[1]);
   EXPECT_EQ(slow->use().refused, 1u);
-  // What was granted early is a debt.
+  // An early grant is a debt.
   now += 1700 * kMillisecond;
   EXPECT_FALSE(scheduler.admit(path, Price::metadata()));
   const Wait late{.deadline = now - 1, .owner = nullptr, .resume = [](bool) { ADD_FAILURE(); }};

@@ -1,5 +1,5 @@
-// A client that does random things to files of its own, through every protocol, over connections old and new, and knows
-// what must come of it.
+// A client that does random operations on files of its own, through every protocol, over connections old and new, and
+// knows the right results.
 #pragma once
 
 #include <array>
@@ -14,13 +14,13 @@
 
 namespace stoa::torture {
 
-// Lengths and offsets where something begins or ends in the server, and what lies right beside them.
+// Lengths and offsets at borders in the server, and those right beside them.
 std::uint64_t awkward_number(model::Random& random);
 
 enum class Disks : std::uint8_t {
   kSound,
   kFull,      // changes may be refused
-  kReadable,  // changes may fail, but not reads of what was acknowledged
+  kReadable,  // changes may fail, but not reads of acknowledged data
   kFailing,   // reads may fail, too
 };
 
@@ -45,7 +45,7 @@ class Client {
   Status verify();
   Status verify(Version version);
   void server_died();
-  // Knows of files what the other one knows: of a copy of its server's data.
+  // Takes over the other's knowledge of files: for a copy of its server's data.
   void know_as(const Client& other) { files_ = other.files_; }
 
   std::uint64_t operations() const { return operations_; }

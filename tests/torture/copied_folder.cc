@@ -1,4 +1,4 @@
-// A data folder that is copied, moved or put back from a backup just serves what is in it; pieces of different times do
+// A data folder that is copied, moved or put back from a backup just serves its content; pieces of different times do
 // not.
 #include "tests/torture/together.h"
 

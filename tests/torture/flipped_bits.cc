@@ -1,4 +1,4 @@
-// One bit of stored content turns over below the server: who reads gets the right bytes or an error, never wrong ones.
+// One bit of stored content flips below the server: readers get the right bytes or an error, never wrong ones.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -70,7 +70,7 @@ class Flips {
     bool overwritten = way == Way::kPutAndTouched || way == Way::kAlwaysWritten;
     if (run_.random.percent(40)) {
       overwritten = true;
-      // Beside the damage: what is renewed must not be made good of what is wrong.
+      // Beside the damage: renewed blocks must not be made from wrong bytes.
       const std::uint64_t beside = std::min(size - 1, at / 65536 * 65536 + run_.random.below(65536));
       const std::string byte = run_.random.bytes(1);
       if (beside != at) {
@@ -83,7 +83,7 @@ class Flips {
       }
     }
     if (run_.random.percent(15)) {
-      // A kill takes the checksums of what was overwritten in place in the last seconds before it: the one window that
+      // A kill takes the checksums of blocks overwritten in place in the last seconds before it: the one window that
       // is documented.
       STOA_CHECK_OK(restart(!overwritten));
       client_.attach(*server);

@@ -1,4 +1,4 @@
-// A disk that fills up with small things and large ones, through every protocol: growth is refused in words, nothing
+// A disk that fills up with small and large files, through every protocol. Growth is refused with an error, nothing
 // that was acknowledged is lost, removals work, a start works, and all is well again when there is room.
 #include <atomic>
 #include <chrono>
@@ -141,7 +141,7 @@ Status verify_all(const clients::ServerProcess& server, Together& clients, const
   return {};
 }
 
-// All fillers at once, beside clients who do this and that.
+// All fillers at once, beside clients with other operations.
 Status fill_up(const clients::ServerProcess& server, Together& clients, std::vector<Filler>& fillers) {
   std::atomic<bool> over{false};
   std::vector<Status> ended(fillers.size());

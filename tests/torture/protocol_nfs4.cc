@@ -52,7 +52,7 @@ class Caller {
  public:
   virtual ~Caller() = default;
   virtual CompoundResult call(const Ops& ops) = 0;
-  // What may be done twice, and answers with more than a session keeps of its replies.
+  // Operations that may run twice, with answers larger than a session's reply cache.
   virtual CompoundResult look(const Ops& ops) { return call(ops); }
   virtual void skip_sequence(CompoundResult& result) = 0;
   struct Open {

@@ -55,7 +55,7 @@ class RecentContentTest : public DataTest<Blobs> {
 using Stores = ::testing::Types<TwinBlobs, LocalBlobs>;
 TYPED_TEST_SUITE(RecentContentTest, Stores);
 
-// Each of the ways in which content of a small file or what is kept with it changes, with a read before and after.
+// Each way in which content of a small file or its metadata changes, with a read before and after.
 TYPED_TEST(RecentContentTest, WhateverChangesItIsSeenByTheNextRead) {
   const FileId id = this->create("f");
   std::string twin;

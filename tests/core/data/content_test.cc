@@ -207,7 +207,7 @@ TYPED_TEST(ContentTest, ACopyThatTheQuotaRefusesCopiesNothing) {
     EXPECT_EQ(this->attr(to).size, 6000u);
     EXPECT_TRUE(this->read(to, 0, 6000) == text(6000, 3));
   }
-  // What needs no more room is copied.
+  // A copy that needs no more room succeeds.
   const auto copied = this->ns().copy_range(this->durable_, {from, 0, to, 0, 203'000});
   ASSERT_TRUE(copied);
   EXPECT_EQ(copied->length, 203'000u);
@@ -256,7 +256,7 @@ TYPED_TEST(ContentTest, ConcatenationTakesRangesOfFilesThatStay) {
   EXPECT_TRUE(this->read(joined->attr.id, 0, 4u << 20) ==
               big.substr(12'345, 1u << 20) + big.substr(0, 65'536) + big.substr(12'345, 3));
   EXPECT_EQ(this->blob_count(), blobs);
-  // What was cut apart is one extent again.
+  // Joined parts of one extent are one extent again.
   const auto again = this->ns().concatenate(
       this->durable_, {.root = kRootId, .key = "b", .parts = {{large, {}, 0, 1'000'001}, {large, {}, 1'000'001}}});
   ASSERT_TRUE(again) << describe(again.error());
@@ -301,7 +301,7 @@ TYPED_TEST(ContentTest, WhatGrowsAgainLeavesAloneWhatAnotherFileHasOfItsBlob) {
   ASSERT_TRUE(this->write(source, 0, bytes));
   ASSERT_TRUE(this->write(middle, 0, other));
   ASSERT_TRUE(this->write(target, 0, text(200'000, 9)));
-  // The source's blob is on both sides of what comes into its middle; the target gets of the right one.
+  // The source's blob is on both sides of the new middle; the target gets the right part.
   ASSERT_TRUE(this->ns().copy_range(this->durable_, {middle, 0, source, 65'536, 65'536, true}));
   ASSERT_TRUE(this->ns().copy_range(this->durable_, {source, 196'608, target, 0, 65'536, true}));
   ASSERT_TRUE(this->truncate(source, 4096));

@@ -16,7 +16,7 @@ namespace stoa::core::test {
 class FaultWorld {
  public:
   FaultWorld();
-  // What a crash leaves: what was not synced may be gone.
+  // A crash: unsynced changes may be lost.
   void crash(bool unsynced_is_lost);
   // Closes the volume and opens it again, without faults.
   void reopen();

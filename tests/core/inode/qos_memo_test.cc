@@ -1,4 +1,4 @@
-// What a node remembers of QoS classes: by whose table and after which moves, and never parts of two answers.
+// Cached QoS classes of a node: valid for one table and one number of moves, and never parts of two answers.
 #include "core/inode/qos_memo.h"
 
 #include <gtest/gtest.h>

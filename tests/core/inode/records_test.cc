@@ -1,4 +1,4 @@
-// Stored records: what was written comes back, damage is noticed, and the bytes stay what they are.
+// Stored records: round trips, detection of damage, and stable bytes.
 #include <gtest/gtest.h>
 
 #include "core/blob/blob_record.h"

@@ -1,5 +1,5 @@
-// An empty directory goes to a bin without the tree for itself: with a new account, while charges of the old one may be
-// queued still. One whose account has something to take along moves as a whole.
+// An empty directory goes to a bin with the tree lock shared: with a new account, while charges of the old one may be
+// queued still. A directory with an account that must move along moves as a whole.
 #include <gmock/gmock.h>
 
 #include "tests/core/recycle/recycle_fixture.h"
@@ -170,8 +170,7 @@ TYPED_TEST(BareDirectoryTest, AUserBinThatWentIsMadeAgain) {
   EXPECT_THAT(this->items(), IsEmpty());
 }
 
-// Users and groups come to be counted file by file: what is found in the directory afterwards is charged where it is
-// then.
+// Users and groups are counted file by file: files found in the directory afterwards are charged at its present place.
 TYPED_TEST(BareDirectoryTest, WhileOwnersAreCounted) {
   const FileId counted = *this->mkdir(this->team_, "counted");
   const FileId elsewhere = *this->mkdir(kRootId, "elsewhere");

@@ -1,4 +1,4 @@
-// What is purged from a bin while it is open: it lives on without a name, and counts where its bin did.
+// A file purged from a bin while it is open: it lives on without a name, and counts where its bin did.
 #include "tests/core/recycle/recycle_fixture.h"
 
 namespace stoa::core::test {

@@ -1,4 +1,4 @@
-// What a holder has goes from one table to another as values.
+// Handover of a holder's state from one table to another as values.
 #include "tests/core/state/table_fixture.h"
 
 namespace stoa::core::test {

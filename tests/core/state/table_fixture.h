@@ -1,4 +1,4 @@
-// The table of opens, locks and leases by itself: files are whatever the test says, time stands still unless it is
+// The table of opens, locks and leases by itself: the test defines the files, and time stands still unless it is
 // moved.
 #pragma once
 

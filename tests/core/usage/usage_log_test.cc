@@ -1,4 +1,4 @@
-// What directories count after a crash, wherever between two groups of commits it comes (core/usage/usage_log.h).
+// Usage of directories after a crash between any two groups of commits (core/usage/usage_log.h).
 #include "core/usage/usage_log.h"
 
 #include <random>
@@ -71,7 +71,7 @@ class UsageLogTest : public ::testing::TestWithParam<unsigned> {
   std::uint64_t pick(std::uint64_t below) { return random_() % below; }
   FileId directory() { return directories_[pick(directories_.size())]; }
 
-  // What succeeds is remembered; what does not has changed nothing.
+  // Successful changes are recorded; failed ones have changed nothing.
   void step(Volume& volume) {
     Namespace& ns = volume.ns();
     const OpContext ctx{

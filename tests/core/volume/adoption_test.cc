@@ -37,7 +37,7 @@ class Gate {
   }
 
  private:
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   bool open_ = false;
 };

@@ -69,7 +69,7 @@ TEST_F(RecycleRoutesTest, AQuotaDeclaresWhatItCounts) {
   EXPECT_EQ(set.json["usage_by_class"]["multipart"]["bytes"], 0);
   EXPECT_EQ(get("/v1/quotas").json["quotas"][0]["usage_counted"]["bytes"], 60);
   EXPECT_EQ(get("/v1/usage?path=/dir").json["usage_counted"]["bytes"], 60);
-  // Above, everything counts; there, too, it is known what.
+  // Above, everything counts; there, too, by class.
   EXPECT_EQ(get("/v1/quota?path=/").json["usage_by_class"]["recycled"]["bytes"], 40);
   EXPECT_EQ(get("/v1/quota?path=/").json["limits"]["count"],
             Json::array({"recycled", "open_but_deleted", "multipart"}));

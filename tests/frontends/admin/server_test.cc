@@ -1,4 +1,4 @@
-// The HTTP side: what the router never sees.
+// The HTTP side, below the router.
 #include "frontends/admin/admin_server.h"
 
 #include <arpa/inet.h>

@@ -36,7 +36,7 @@ TEST_F(AdminTest, UsersAndGroupsNeverGetEachOthersNumbers) {
   EXPECT_EQ(user(R"({"name": "fay", "uid": 2000})")["gid"], 2000);
   EXPECT_EQ(user(R"({"name": "fay2", "uid": 2000})")["gid"], 2000);              // the same one under another name
   EXPECT_EQ(user(R"({"name": "gus", "uid": 1000, "gid": 1000})")["gid"], 1000);  // by an explicit word
-  // What is gone from a record is nobody's number either while somebody is in it.
+  // The number of a removed group is not reused while a user is in it.
   EXPECT_EQ(call(Method::kDelete, "/v1/users/cid").status, 204u);
   EXPECT_EQ(group(R"({"name": "team"})")["gid"], 1006);
 }
@@ -79,7 +79,7 @@ TEST_F(AdminTest, KeysAreAddedDisabledAndRemoved) {
   EXPECT_EQ(call(Method::kPost, "/v1/users/bob/keys", R"({})").status, 404u);
 }
 
-// Lists that grow come in pages; each name once, whatever is made or removed between two of them.
+// Growing lists come in pages; each name once, despite additions and removals between two of them.
 TEST_F(AdminTest, UsersGroupsExportsAndTokensComeInPages) {
   make_directory("team");
   for (const char* const name : {"eve", "bob", "ann", "dan", "cat"}) {
@@ -114,7 +114,7 @@ TEST_F(AdminTest, UsersGroupsExportsAndTokensComeInPages) {
   }
 }
 
-// What is answered is bounded without asking for it.
+// Answers are bounded by default.
 TEST_F(AdminTest, TenThousandClientsComeInPagesOfAThousand) {
   for (std::uint64_t id = 10'000; id > 0; --id)
     clients_.push_back({.id = id, .protocol = "nfs", .version = "nfs4.1", .address = "10.0.0.1", .name = "n"});

@@ -19,7 +19,7 @@ struct GssInitResult {
   Bytes token;
 };
 
-// What to do wrong in one call.
+// Faults to make in one call.
 struct GssFaults {
   std::uint32_t version = 1;
   std::optional<std::uint32_t> procedure{};  // gss_proc
@@ -38,7 +38,7 @@ class GssCaller {
 
   // RPCSEC_GSS_INIT (or CONTINUE_INIT with the handle that is known) with this token; takes over the handle.
   std::optional<GssInitResult> init(std::span<const std::byte> token, bool more = false);
-  // A reply whose verifier is right has its results unwrapped; one whose verifier or wrapping is wrong is none.
+  // A reply with a right verifier has its results unwrapped; one with a wrong verifier or wrapping is none.
   std::optional<WireReply> call(const CallSpec& spec, std::span<const std::byte> arguments = {},
                                 const GssFaults& faults = {});
   Bytes encode_call(const CallSpec& spec, std::span<const std::byte> arguments, const GssFaults& faults = {});

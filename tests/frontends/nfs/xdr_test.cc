@@ -74,7 +74,7 @@ TEST(ReplyBuffer, KeepsItsBytesWhenItGrows) {
   for (std::uint32_t i = 0; i < 10'000; ++i) ASSERT_EQ(in.u32(), i);
 }
 
-// What a READ does: the bytes come first, then what stands before them.
+// The steps of a READ: the bytes come first, then their head.
 test::Bytes reserved_and_filled(ReplyBuffer& buffer, std::size_t most, std::size_t length) {
   test::Bytes expected(buffer.bytes().begin(), buffer.bytes().end());
   XdrWriter out(buffer);

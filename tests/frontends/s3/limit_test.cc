@@ -14,7 +14,7 @@ class LimitTest : public MemoryProtocolTest {
     server_.reset();
     start();
   }
-  // Connections that say nothing, or no more than `bytes`. The server has seen them when it answers somebody else.
+  // Connections that say nothing, or no more than `bytes`. The server has seen them when it answers another one.
   std::vector<std::unique_ptr<RawClient>> connect(std::size_t count, std::string_view bytes = {}) {
     std::vector<std::unique_ptr<RawClient>> clients;
     for (std::size_t i = 0; i < count; ++i) {

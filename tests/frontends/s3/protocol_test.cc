@@ -1,4 +1,5 @@
-// A whole server on a volume, in memory and on RocksDB: what a library client cannot do or does not show.
+// A whole server on a volume, in memory and on RocksDB: cases that a library client cannot do or does not
+// show.
 #include "tests/frontends/s3/protocol_fixture.h"
 
 namespace stoa::s3::test {

@@ -52,7 +52,7 @@ class ReceiverTest : public testing::Test {
     bytes.insert(bytes.end(), record.begin(), record.end());
     return bytes;
   }
-  // Receives until dry and copies what came.
+  // Receives until dry and copies the records.
   Receiver::Outcome drain(Receiver& receiver, std::vector<Bytes>& got) {
     while (true) {
       std::vector<Record> records;

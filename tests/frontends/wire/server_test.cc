@@ -23,9 +23,9 @@ using test::toy_request;
 using test::ToyClient;
 using test::ToyReply;
 
-// Requests in words: "echo TEXT" says TEXT; "change" counts and waits for durability; "gate" waits until the gate
-// opens; "lone" does so, and only one of them at a time; "bulk" sends 100 000 bytes without a copy; "pay" pays its
-// QoS class.
+// Requests in words: "echo TEXT" returns TEXT; "change" counts and waits for durability; "gate" waits until the
+// gate opens. "lone" does so, and only one of them at a time; "bulk" sends 100 000 bytes without a copy; "pay"
+// pays its QoS class.
 struct Toy {
   struct Tag {};
   class Session {
@@ -321,7 +321,7 @@ class WireQosClassesTest : public WireServerTest {
     toy_.limited = std::make_shared<qos::QosClass>();
     set_limit(1);
   }
-  // A byte a second: what does not go at once waits for ever.
+  // A byte a second: requests that do not go at once wait for ever.
   void set_limit(std::optional<std::uint64_t> rate) {
     qos::Limits limits;
     limits.limit[qos::Resource::kWriteBytes] = rate;

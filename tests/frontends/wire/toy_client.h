@@ -1,4 +1,4 @@
-// A client that sends bytes as it is told, and reads records that begin with their length in four bytes.
+// A client that sends the given bytes, and reads records that begin with their length in four bytes.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What a start frees of the content that nobody named, and what it keeps.
+// The sweep at a start: unnamed content that it frees, and content that it keeps.
 #include "backends/blob/local/sweep.h"
 
 #include "tests/backends/blob/local/fixture.h"

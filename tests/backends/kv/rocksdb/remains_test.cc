@@ -1,4 +1,4 @@
-// What was removed must not be in the way of walks for ever.
+// Tombstones must not slow down scans for ever.
 #include <gtest/gtest.h>
 #include <rocksdb/perf_context.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ class TombstonesTest : public ::testing::Test {
     return counters.internal_delete_skipped_count - before;
   }
 
-  // The flush and the compaction run beside us; what the last write of all removed stays until there is another one.
+  // The flush and the compaction run beside us; tombstones of the very last write stay until there is another one.
   void walk_until_cleared() {
     while (walk_nothing() > 0) {
       core::WriteBatch other;

@@ -150,7 +150,7 @@ TEST_F(Open40Test, StateidsAreCheckedToTheLetter) {
   };
   EXPECT_EQ(with(2), Nfs4Status::kOk);
   EXPECT_EQ(with(1), Nfs4Status::kOldStateId);
-  EXPECT_EQ(with(0), Nfs4Status::kOldStateId);  // no "whatever is newest" before sessions
+  EXPECT_EQ(with(0), Nfs4Status::kOldStateId);  // no "newest seqid" before sessions
   EXPECT_EQ(with(3), Nfs4Status::kBadStateId);
   WireStateid other_run = file.stateid;
   other_run.other[0] ^= std::byte{0xff};

@@ -106,7 +106,7 @@ struct CompoundResult {
 // Fails the test when the operation that failed has no such error in its list (listed_errors.h).
 CompoundResult expect_listed(const Ops& ops, std::uint32_t minor, CompoundResult result);
 
-// What OPEN says of a delegation (open_delegation4).
+// The delegation in OPEN's reply (open_delegation4).
 struct WireDelegation {
   std::uint32_t type = 0;  // 0 none, 1 read, 2 write, 3 none, and why
   WireStateid stateid{};
@@ -156,7 +156,7 @@ class CompoundCaller {
   // --- connections and the back channel
   enum class Callbacks { kTake, kDelayOnce, kIgnore };  // NFS4_OK; NFS4ERR_DELAY, then NFS4_OK; no answer
   Callbacks callbacks = Callbacks::kTake;
-  // What a CB_GETATTR is answered; absent: NFS4ERR_BADHANDLE. And how many came.
+  // The answer to CB_GETATTR; absent: NFS4ERR_BADHANDLE. And the number that came.
   struct Told {
     std::uint64_t change, size;
   };

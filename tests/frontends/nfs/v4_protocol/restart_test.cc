@@ -1,4 +1,4 @@
-// What clients keep when the server comes back: RFC 8881 8.4.2 (grace), 18.51 (RECLAIM_COMPLETE), 9.1.4.
+// State of clients across a restart of the server: RFC 8881 8.4.2 (grace), 18.51 (RECLAIM_COMPLETE), 9.1.4.
 #include "tests/frontends/nfs/protocol_fixture.h"
 #include "tests/frontends/nfs/v4_protocol/compound_caller.h"
 
@@ -289,7 +289,7 @@ TEST_F(LeaseTest, AnExpiredClientLosesWhatAnotherWants) {
   EXPECT_EQ(a->lock(again.handle, again.stateid, "l", 0, 10).status, Nfs4Status::kDenied);
 }
 
-// RFC 8881 8.4.3, the first edge condition: what it lost is not to be had back after a restart of the server either.
+// RFC 8881 8.4.3, the first edge condition: lost state must not be reclaimed after a restart of the server either.
 TEST_F(LeaseTest, WhatAnExpiredClientLostIsNotReclaimedAfterARestart) {
   const auto file = a->open(root, "f", kOpenBoth);
   ASSERT_EQ(a->lock(file.handle, file.stateid, "l", 0, 10).status, Nfs4Status::kOk);
@@ -307,7 +307,7 @@ TEST_F(LeaseTest, WhatAnExpiredClientLostIsNotReclaimedAfterARestart) {
   EXPECT_EQ(b->lock(again.handle, again.stateid, "l", 0, 10, true, true).status, Nfs4Status::kOk);
 }
 
-// The same client, when nobody wanted anything of it: the restart changes nothing.
+// The same client, without conflicts: the restart changes nothing.
 TEST_F(LeaseTest, WhatAnExpiredClientKeptIsReclaimedAfterARestart) {
   const auto file = a->open(root, "f", kOpenBoth, kOpenWrite);
   seconds += 3600;

@@ -128,7 +128,7 @@ TEST_F(SessionTest, ChannelsThatCouldCarryNothingAreTooSmall) {
     EXPECT_EQ(make({}, small), Nfs4Status::kTooSmall);
   }
   EXPECT_EQ(make({}, {.operations = 1}), Nfs4Status::kTooSmall) << "CB_SEQUENCE is one already";
-  // Whoever never has a reply kept needs no room for it; one that is to be kept is refused then (2.10.6.4).
+  // A session that never caches replies needs no room for them; a reply to be cached is refused then (2.10.6.4).
   EXPECT_EQ(make({.cached = 10}, {}), Nfs4Status::kOk);
 }
 
