@@ -47,7 +47,7 @@ std::uint32_t allowed_to_class(const Acl& acl, Kind of_class) {
       .allowed;
 }
 
-// Of its mode bits, that is.
+// The ACL of its mode bits.
 bool speaks_of_class(const Acl& acl, Kind of_class) {
   return std::ranges::any_of(acl.entries, [&](const AclEntry& entry) {
     return effective(entry) && (entry.rights & kSeenInMode) != 0 &&

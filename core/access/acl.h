@@ -20,7 +20,7 @@ AclVerdict evaluate(const Acl& acl, const Credentials& cred, std::uint32_t uid, 
 // kAclBytesMax.
 Status check_acl(const Acl& acl, bool directory);
 
-// The rights that three mode bits (rwx) stand for.
+// The rights for three mode bits (rwx).
 std::uint32_t rights_of_bits(std::uint32_t bits, bool directory);
 // The nine permission bits of the mode: RFC 8881 6.3.2.
 std::uint32_t mode_of(const Acl& acl);

@@ -1,6 +1,6 @@
 // The one rich access control list of all protocols: the NFSv4.1 and NT model (RFC 8881 section 6). Entries are looked
 // at in order, and for each right the first one that speaks of the caller decides; a right that no entry speaks of is
-// refused. Mode bits are a view of it. A file that needs no more than its mode bits say has none.
+// refused. Mode bits are a view of it. A file whose access its mode bits express has none.
 //
 // Stored but never enforced: READ_ATTRIBUTES and SYNCHRONIZE (POSIX stat() asks for no right on the file, and RFC 1813
 // gives attributes with every reply).
@@ -94,8 +94,8 @@ struct AclEntry {
 enum AclFlags : std::uint8_t { kAclAutoInherit = 1, kAclProtected = 2, kAclDefaulted = 4 };
 inline constexpr std::uint8_t kAclFlagsKnown = 7;
 
-// How chmod changes an ACL. On a directory it holds for the directory and its children; a new directory inherits it
-// from its parent.
+// The effect of chmod on an ACL. On a directory it holds for the directory and its children; a new directory inherits
+// it from its parent.
 enum class ChmodPolicy : std::uint8_t {
   kKeep = 0,     // OWNER@, GROUP@ and EVERYONE@ follow the mode, all other entries stay
   kMask = 1,     // and users and groups get no more than the mode gives to the group (RFC 8881 6.4.1.1)

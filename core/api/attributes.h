@@ -88,7 +88,7 @@ struct SetAttributes {
   std::optional<ChmodPolicy> chmod_policy;  // directories only: kNotDirectory
 };
 
-// Rights asked of access(), in the sense of RFC 1813 3.3.4 and RFC 8276 8.5.
+// Rights for access(), as in RFC 1813 3.3.4 and RFC 8276 8.5.
 enum AccessBits : std::uint32_t {
   kAccessRead = 0x01,
   kAccessLookup = 0x02,

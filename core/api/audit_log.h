@@ -48,7 +48,7 @@ class AuditLog {
   // Reads files; blocks as long as that takes.
   virtual Result<AuditLines> query(const AuditQuery& query) = 0;
   virtual Result<AuditVerdict> verify() = 0;
-  // The summary of a day "2026-11-22" as JSON; of the present day as far as it is. kNotFound: there is no such day;
+  // The summary of a day "2026-11-22" as JSON; of the present day up to now. kNotFound: there is no such day;
   // kInvalid.
   virtual Result<std::string> report(const std::string& day) = 0;
 };

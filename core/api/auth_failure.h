@@ -8,7 +8,7 @@
 namespace stoa::core {
 
 struct AuthFailure {
-  std::string_view request;    // in the protocol's words: "MNT /projects", "GET /bucket/key"
+  std::string_view request;    // in terms of the protocol: "MNT /projects", "GET /bucket/key"
   std::string_view reason;     // "no rule for this address", "SignatureDoesNotMatch"
   std::string_view claimed;    // "uid 1000", "access key AKIA..."; empty: nothing. Not proven
   FileId directory = kRootId;  // directory of the request; its policy decides whether the refusal is recorded; the

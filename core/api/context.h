@@ -23,15 +23,16 @@ enum class Durability : std::uint8_t {
 
 struct OpContext {
   std::uint64_t request_id = 0;
-  // When set, the change is stored with it: the same request after a restart is answered as done, and not run again.
+  // When set, the change is stored with it: a retransmission after a restart gets the original answer, and is not run
+  // again.
   RequestKey request{};
   Protocol protocol = Protocol::kInternal;  // for accounting and the journal only, never for semantics
   Credentials cred = Credentials::superuser();
   std::string client{};         // address, for the journal and the log
-  HolderId holder = kNoHolder;  // its lease of this key does not stand in the way
+  HolderId holder = kNoHolder;  // its lease of this key does not conflict
   LeaseKey lease_key{};
   OpenId open = kNoOpen;  // through which content is read or written: mandatory locks of others forbid it
-  // How long the call waits, with no lock held, for leases in its way to be returned or revoked, before it answers
+  // How long the call waits, with no lock held, for conflicting leases to be returned or revoked, before it answers
   // kRecallPending. For front ends that cannot park a request.
   std::chrono::milliseconds lease_patience{0};
   // The exported directory: an id that is not below it is kStale. kNoFile: no restriction.
@@ -42,16 +43,16 @@ struct OpContext {
   // by its leader, takes as long as it takes. Short looks at files other than those of the call are not bounded either;
   // their locks become free when the waits of their holders end.
   Deadline deadline{};
-  // A change that is made is not taken back, so the wait for its durability has an end of its own. kTimeout then means
-  // "not known": done and visible, and lost only by a crash. Set by front ends whose protocol has such an answer
+  // A change that is made is not taken back, so the wait for its durability has a deadline of its own. kTimeout then
+  // means "not known": done and visible, and lost only by a crash. Set by front ends whose protocol has such an answer
   // (HTTP). NFS sets none: its clients take any error for "nothing happened", so the reply is held back, and the call,
   // sent again, is found in the duplicate request cache.
   Deadline durable_by{};
 
   Durability durability = Durability::kDurable;
   // When set, a mutating call (and commit()) returns as soon as its change is applied and visible. It adds here the
-  // positions that Namespace::sync() must make durable before the reply may leave. A server that has many requests at
-  // hand settles all of them with one sync. Ignored with kApplied.
+  // positions that Namespace::sync() must make durable before the reply may leave. A server with many requests settles
+  // all of them with one sync. Ignored with kApplied.
   PendingDurability* pending = nullptr;
 
   bool expired() const { return deadline.passed(); }

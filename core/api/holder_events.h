@@ -25,10 +25,10 @@ struct LockGranted {
   LockRequest lock;
 };
 
-// It is the turn of a request of StateTable::lock_in_turn: asked again, it is granted.
+// The turn of a request of StateTable::lock_in_turn has come: a retry is granted.
 struct LockTurn {
   LockRequest wanted;
-  HandleBytes handle;  // of the file, as the request gave it
+  HandleBytes handle;  // of the file, as given in the request
 };
 
 // A front end overrides the events that it uses.

@@ -10,7 +10,7 @@ namespace stoa::core {
 // Inode number, the same over every protocol: 16 bits shard, 48 bits serial, never reused. 0 is no file.
 enum class FileId : std::uint64_t {};
 inline constexpr FileId kNoFile{0};
-// A part of a volume that commits in an order of its own. A volume on one machine is one shard, 0.
+// A part of a volume with its own commit order. A volume on one machine is one shard, 0.
 enum class ShardId : std::uint16_t {};
 constexpr ShardId shard_of(FileId id) {
   return static_cast<ShardId>(static_cast<std::uint64_t>(id) >> 48);
@@ -50,8 +50,7 @@ constexpr ShardId shard_of(OpenId id) {
 constexpr ShardId shard_of(LeaseId id) {
   return static_cast<ShardId>(static_cast<std::uint64_t>(id) >> 48);
 }
-// Tells the leases of one holder from each other (SMB: of a client and a key of its own). Zero: those of the holder
-// itself (NFSv4).
+// Distinguishes the leases of one holder (SMB: by client and lease key). Zero: those of the holder itself (NFSv4).
 struct LeaseKey {
   std::uint64_t high = 0, low = 0;
   auto operator<=>(const LeaseKey&) const = default;

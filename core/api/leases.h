@@ -10,7 +10,7 @@
 
 namespace stoa::core {
 
-// Words of MS-SMB2 2.2.13.2.8. Write caching needs read caching.
+// Terms of MS-SMB2 2.2.13.2.8. Write caching needs read caching.
 enum LeaseBits : std::uint32_t {
   kLeaseNone = 0,
   kReadCaching = 1,    // no change by others: content and attributes may be cached

@@ -34,8 +34,8 @@ class Namespace {
 #include "core/api/operations.def"
 
   // Blocks until all that it names is durable: the content is synced file by file side by side, the metadata once for
-  // all. Files that are gone by now need nothing. kIo, kNoSpace: something is not, and none of it may be acknowledged;
-  // asked for a part of it, that part may succeed.
+  // all. Files that are gone by now need nothing. kIo, kNoSpace: some changes are not durable, and none may be
+  // acknowledged; a sync of a part of them may succeed.
   virtual Status sync(const OpContext&, const PendingDurability&) = 0;
 
   // Reports a refusal by the front end itself, for audit. The context has the caller and its address as far as they are
@@ -47,7 +47,7 @@ class Namespace {
   // For ever the same for one volume: part of every handle, and the file system id of every protocol.
   virtual std::uint64_t volume_id() const = 0;
 
-  // Part of what a front end does before a request. Asks for no permission. Appends to `found` the result of
+  // Part of what a front end does before a request. Checks no permission. Appends to `found` the result of
   // QosTable::find_directories() for the directories above a file, and itself if it is one. Next to free while the
   // directories above the file and the QoS classes of the table's directories are unchanged since the last call.
   // kStale: nothing was appended.

@@ -10,8 +10,8 @@
 
 namespace stoa::core {
 
-// A list in the order of the calls that added to it, so that a batch of calls shares one and each can still be told
-// apart. Tickets of different shards are not comparable; those of one are in its commit order.
+// A list in the order of the calls that added to it, so that a batch of calls shares one list and the changes of
+// each can be selected. Tickets of different shards are not comparable; those of one are in its commit order.
 class PendingDurability {
  public:
   struct ShardTicket {

@@ -24,8 +24,8 @@ class QosIndex {
   QosIndex() = default;
   // Each target once, and all of one kind.
   explicit QosIndex(std::vector<QosEntry> entries);
-  // The same index with another entry, which takes the place of its target's. Costs O(sqrt(n)), as all but the shard
-  // that the target belongs to are shared.
+  // The same index with another entry, which takes the place of its target's. Costs O(sqrt(n)), because all but the
+  // shard of the target are shared.
   QosIndex with(QosEntry entry) const;
   QosIndex without(const QosTarget& target) const;
 

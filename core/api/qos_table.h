@@ -50,8 +50,8 @@ class QosTable {
   // The path that a request pays, the general before the particular; empty: no QoS class applies. `directories` are
   // those above the file, and itself if it is one, from the root down (Namespace::ancestors).
   void find_path(const QosCaller& caller, std::span<const FileId> directories, std::vector<qos::QosClass*>& path) const;
-  // The same in two steps, as the first may be remembered (Namespace::find_qos_classes): appends the QoS classes of
-  // those directories, and makes of them the path of a request.
+  // The same in two steps, because the first may be cached (Namespace::find_qos_classes): appends the QoS classes of
+  // those directories, and makes the path of a request from them.
   void find_directories(std::span<const FileId> directories, std::vector<qos::QosClass*>& found) const;
   void compose_path(const QosCaller& caller, std::span<qos::QosClass* const> directories,
                     std::vector<qos::QosClass*>& path) const;

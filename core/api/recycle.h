@@ -29,7 +29,7 @@ enum class RestoreRight : std::uint8_t {
   kAdmin = 2,  // none
 };
 
-// Of a directory, for all that is deleted below it, unless a directory on the way has its own.
+// The policy of a directory for all deletions below it, unless a directory on the way has its own.
 struct RecyclePolicy {
   FileId dir = kNoFile;
   bool enabled = true;
@@ -49,7 +49,7 @@ class RecycleTable {
   // The directory's own; null: it inherits.
   const RecyclePolicy* find(FileId dir) const;
   const std::unordered_map<FileId, RecyclePolicy>& policies() const { return policies_; }
-  // Whether the directory has a bin of its own when something is kept: it has a policy, or is the root of an export.
+  // Whether a deletion there uses a bin of the directory's own: it has a policy, or is the root of an export.
   bool has_own_bin(FileId dir) const { return roots_.contains(dir) || find(dir) != nullptr; }
 
  private:
@@ -70,7 +70,7 @@ struct RecycledItem {
   RecycleItemId item;
   FileId id;  // of the file or directory, which keeps it
   FileType type;
-  std::string path;  // where it was; empty: the directory is gone
+  std::string path;  // its old path; empty: the directory is gone
   std::string name;  // that it had
   std::uint64_t bytes;
   Timestamp deleted_at;
@@ -98,8 +98,8 @@ struct ListRecycledReply {
 
 // Restores an item to its original directory, or to `to_parent` under `to_name` (empty: its old name). The directory is
 // followed when it was renamed, and restored first when it is in a bin itself. kNotOwner: the policy does not let the
-// caller. kExists: the name is taken. kNotFound: no such item; or the directory is gone, which the detail says. kQuota
-// as for a rename.
+// caller. kExists: the name is taken. kNotFound: no such item; or the directory is gone, as stated in the detail.
+// kQuota as for a rename.
 struct RestoreRequest {
   RecycleItemId item;
   FileId to_parent = kNoFile;
@@ -110,7 +110,7 @@ struct RestoreRequest {
 };
 struct RestoreReply {
   FileId id;
-  FileId parent;     // where it is now,
+  FileId parent;     // its present place,
   std::string name;  // and under which name
   RenameReply moved;
 };

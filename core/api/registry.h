@@ -36,7 +36,7 @@ struct ClientRule {
 
 // Authentication of callers by an NFS client (RFC 2623 2.1, RFC 7530 3.2.1). Persistent: never renumber.
 enum class SecurityFlavor : std::uint8_t {
-  kSys = 1,    // AUTH_SYS: as the client says
+  kSys = 1,    // AUTH_SYS: claimed by the client
   kKrb5 = 2,   // Kerberos, calls authenticated
   kKrb5i = 3,  // and their content protected against change
   kKrb5p = 4,  // and encrypted
@@ -48,7 +48,7 @@ struct Export {
   ExportId id{};
   std::string name;  // 3..63 characters by the rules of S3 bucket names when `s3`; else 1..255, no '/'
   FileId root = kNoFile;
-  std::string path;  // where the root was when the export was made; for people
+  std::string path;  // path of the root when the export was made; for people
   bool nfs = false;
   bool s3 = false;
   bool read_only = false;
@@ -145,7 +145,7 @@ class Registry {
   virtual Status add_group(const Group& group) = 0;
   virtual Status remove_group(std::string_view name) = 0;  // users and files keep its number
   virtual Status set_qos_class(
-      const QosRule& rule) = 0;  // made or changed; holds for the next request, and for those that wait
+      const QosRule& rule) = 0;  // made or changed; applies to the next request, and to waiting ones
   virtual Status remove_qos_class(const QosTarget& target) = 0;
   // The policy of a directory, made or changed in O(1): holds for the next deletion. Items in bins stay, and age on.
   virtual Status set_recycle(const RecyclePolicy& policy) = 0;
@@ -153,8 +153,8 @@ class Registry {
   virtual Status add_token(const Token& token) = 0;
   virtual Status remove_token(std::string_view name) = 0;  // holds for the next request
 
-  // Remembers that the token was used, and stores it at most once a minute, so that it blocks seldom. Errors are
-  // logged, not returned.
+  // Records the use of the token, and stores it at most once a minute, so that it blocks seldom. Errors are logged, not
+  // returned.
   virtual void note_use(const Token& token, Timestamp now) = 0;
   // {}: never. After a crash up to a minute old.
   virtual Timestamp last_use(const Token& token) const = 0;

@@ -32,7 +32,7 @@ struct LookupRequest {
   FileId parent;
   std::string_view name;
   FileId root = kRootId;
-  bool ignore_case = false;  // where there is no such name: the first one that differs in case only
+  bool ignore_case = false;  // if there is no such name: the first one that differs in case only
 };
 struct LookupReply {
   Attributes attr;
@@ -94,15 +94,14 @@ struct ReadlinkReply {
 // The subject of the limits of a directory.
 enum class QuotaOf : std::uint8_t {
   kDirectory,  // all that is below it
-  kChildren,   // each directory that is made in it, or moved into it without limits of its own: they become its own
-               // limits
+  kChildren,   // limits of each directory made in it, or moved into it without limits of its own
   kUser,       // files that a user owns below it
   kGroup,      // files that belong to a group below it
 };
-// The quota that leaves the least room where it is asked for, of bytes or of files and directories.
+// The quota that leaves the least room at the directory, of bytes or of files and directories.
 struct TightestQuota {
   std::optional<std::uint64_t> hard{}, soft{};  // both absent: no quota
-  std::uint64_t used = 0;       // of that quota, as far as it counts there; without any, of the directory
+  std::uint64_t used = 0;       // of that quota, by the classes that it counts; without any, of the directory
   std::uint64_t room = 0;       // until growth is refused; 0 when the time of grace is over
   std::uint64_t soft_room = 0;  // until a soft limit is passed anywhere; `room` where there is none
   Timestamp grace_ends{};       // 0: no soft limit is passed
@@ -150,7 +149,7 @@ enum class OpenDisposition : std::uint8_t {
   kOpenOrCreate,
   kOverwrite,  // opens an existing file and truncates it
   kOverwriteOrCreate,
-  kCreateExclusive,  // a new file, or the one that an earlier request with this verifier has made
+  kCreateExclusive,  // a new file, or the one made by an earlier request with this verifier
 };
 // Atomic: the file is found or created, the open enters the table of opens (state.h) for ctx.holder and ctx.lease_key,
 // and only then is the file truncated. Execute permission is enough to read, because execution needs the bytes. Append
@@ -210,7 +209,7 @@ struct LinkRequest {
 struct RemoveRequest {
   FileId parent;
   std::string_view name;
-  FileId file = kNoFile;  // where it is given: kNotFound, unless the name is this file's
+  FileId file = kNoFile;  // when given: kNotFound, unless it is a name of this file
 };  // unlink (kIsDirectory) and rmdir (kNotDirectory)
 struct RemoveReply {
   FileId removed;
@@ -387,7 +386,7 @@ struct XattrChangeReply {
 // ----------------------------------------------------------------
 
 // Opaque bytes that a key protocol keeps with an object (headers, user metadata, checksums), and the content that they
-// describe. When `described` is no longer the object's version, another protocol has written the file since.
+// describe. If `described` is no longer the object's version, another protocol has written the file since.
 struct ObjectMeta {
   std::string bytes;
   ObjectVersion described;
@@ -421,8 +420,8 @@ struct ObjectExpectation {
   std::optional<ObjectVersion> version{};
 };
 
-// Puts a whole object at `key`: swaps the content of an existing file's name or makes a new one, and the directories
-// that the key names (marked as implied by keys; removed again when the last key below them goes by remove_key).
+// Puts a whole object at `key`: swaps the content of an existing file's name or makes a new one, with the directories
+// of the key. These are marked as implied by keys, and removed again when the last key below them goes by remove_key.
 // Readers see the old or the new content, whole. The upload is consumed on success only.
 //
 // `multipart`, with the root kMultipartId only (else kInvalid): the directory that the key names is that of a multipart
@@ -522,18 +521,18 @@ struct Usage {
   std::int64_t directories = 0;  // below, not itself
   bool operator==(const Usage&) const = default;
 };
-// Where 64 bits have to say it: at most 2^64-1.
+// Saturated to 64 bits: at most 2^64-1.
 inline std::uint64_t bytes_of(const Usage& usage) {
   return static_cast<std::uint64_t>(std::clamp<ByteCount>(usage.bytes, 0, std::numeric_limits<std::uint64_t>::max()));
 }
-// Why something counts. Persistent: never renumber. An orphan that was recycled counts as recycled, an orphan of an
+// The class of a usage. Persistent: never renumber. An orphan that was recycled counts as recycled, an orphan of an
 // upload as multipart. A directory that lies in a bin itself does not make files in it count as recycled.
 enum class UsageClass : std::uint8_t {
   kLive,
   kRecycled,   // it lies in a recycle bin, which is one of the directory itself or below it
   kOrphans,    // it has no name any more, and is open
-  kMultipart,  // it is of a multipart upload that has not ended: parts and record, one file each, and a directory for
-               // them
+  kMultipart,  // it belongs to a multipart upload that has not ended: parts and record, one file each, and a directory
+               // for them
 };
 // All but live usage, which is the rest.
 inline constexpr std::array kClassesButLive{UsageClass::kRecycled, UsageClass::kOrphans, UsageClass::kMultipart};
@@ -556,7 +555,7 @@ class ExcludedClasses {
   constexpr ExcludedClasses(std::initializer_list<UsageClass> classes) {
     for (const UsageClass of : classes) set(of, true);
   }
-  // Persistent. Of a newer version, bits that mean nothing here.
+  // Persistent. Unknown bits of a newer version.
   static constexpr ExcludedClasses from_bits(std::uint8_t bits) {
     ExcludedClasses classes;
     classes.bits_ = bits;
@@ -586,7 +585,7 @@ struct QuotaLimits {
       soft_bytes{};  // may be passed for the time of grace; from then on growth is refused as at a
   std::optional<std::uint64_t> soft_files{};  // hard limit, until usage is down to the soft limit again
   std::uint32_t grace_s = kQuotaGraceDefault;
-  ExcludedClasses excluded{};  // of a directory, or its new children; users and groups in it are limited by the same
+  ExcludedClasses excluded{};  // of a directory, or its new children; they apply to users and groups in it, too
 
   bool any() const { return bytes || files || soft_bytes || soft_files; }
   bool says_anything() const { return any() || excluded.any(); }

@@ -39,11 +39,11 @@ struct OpenSpec {
   HolderId holder;
   std::uint32_t access;  // ShareBits; none: attributes only, which conflicts with nothing, and denies nothing (MS-FSA)
   std::uint32_t deny;    // ShareBits
-  LeaseKey lease_key{};  // of the lease that does not stand in its way
-  std::shared_ptr<const OpenedName> name{};  // where it may delete; null: it does not know by which name
+  LeaseKey lease_key{};  // of the lease that does not conflict with it
+  std::shared_ptr<const OpenedName> name{};  // set if it may delete; null: its name is unknown
 };
 
-// How much a holder has.
+// The amount of a holder's state.
 struct HeldCounts {
   std::int64_t opens = 0, locks = 0, leases = 0;
 };
@@ -52,8 +52,8 @@ struct HeldCounts {
 struct FileHoldings {
   template <class T>
   struct List {
-    std::vector<T> first{};   // no more than were asked for
-    std::uint64_t total = 0;  // how many there are
+    std::vector<T> first{};   // limited to the requested number
+    std::uint64_t total = 0;  // total number
   };
   struct Opens {  // all that one holder has, together
     HolderId holder;
@@ -67,7 +67,7 @@ struct FileHoldings {
   struct Lease {
     HolderId holder;
     std::uint32_t bits;  // LeaseBits
-    bool recalled;       // asked for, and not returned yet
+    bool recalled;       // recalled, and not returned yet
   };
   List<Opens> opens{};
   List<Lock> locks{};
@@ -131,8 +131,8 @@ class StateTable {
 
   // --- byte-range locks
   // Empty: granted (adjacent and overlapping ranges of the owner are merged, split, up- or downgraded: POSIX fcntl).
-  // Else the first lock in the way. kInvalid: length 0 or a range beyond 2^64-1. kBusy: too many locks. kRecallPending:
-  // a lease allows its holder to lock without asking, so it must go first; of test_lock, too.
+  // Else the first conflicting lock. kInvalid: length 0 or a range beyond 2^64-1. kBusy: too many locks.
+  // kRecallPending: a lease allows its holder to lock without asking, so it must go first; of test_lock, too.
   virtual Result<std::optional<HeldLock>> lock(FileId file, const LockOwner& owner, LockRange range,
                                                bool exclusive) = 0;
   virtual Result<std::optional<HeldLock>> test_lock(FileId file, const LockOwner& owner, LockRange range,
@@ -144,8 +144,8 @@ class StateTable {
 
   // --- mandatory byte-range locks (MS-FSA 2.1.4.10). They belong to an open and end with it; they are neither merged
   // nor split, and may be of no bytes. Content is not read or written through another open, or none, against them
-  // (OpContext::open): kLocked. lock() and they conflict, too. Empty: granted. Else a lock in the way; an exclusive one
-  // is kept out by the open's own ones as well. kInvalid: no such open, a range beyond 2^64-1. kBusy, kRecallPending:
+  // (OpContext::open): kLocked. lock() and they conflict, too. Empty: granted. Else a conflicting lock; an exclusive
+  // one also conflicts with the open's own ones. kInvalid: no such open, a range beyond 2^64-1. kBusy, kRecallPending:
   // as lock().
   virtual Result<std::optional<HeldLock>> lock_mandatory(OpenId open, LockRange range, bool exclusive) = 0;
   // One lock of exactly this range. kNotFound: the open has none.
@@ -153,10 +153,11 @@ class StateTable {
 
   // --- waiting for a byte-range lock. Waiters are served first come, first served: a newcomer does not pass if its
   // range would keep an earlier waiter waiting. lock() ignores the queue and takes a free range. True: granted, as by
-  // lock(). False: it waits, until it is granted (the holder is told), cancelled, or its holder removed; leases in the
-  // way are recalled. An owner that is queued already keeps its place and is checked anew. kDeadlock: the wait would
-  // close a cycle with this owner, over any number of waiters and files; it does not wait then. kBusy: it is not free,
-  // and too many wait (1024 of a holder, 4096 of a peer, 1024 for a file, 16384 in all). Others as lock().
+  // lock(). False: it waits, until it is granted (the holder gets an event), cancelled, or its holder removed;
+  // conflicting leases are recalled. An owner that is queued already keeps its place and is checked anew. kDeadlock:
+  // the wait would close a cycle with this owner, over any number of waiters and files; it does not wait then. kBusy:
+  // it is not free, and too many wait (1024 of a holder, 4096 of a peer, 1024 for a file, 16384 in all). Others as
+  // lock().
   virtual Result<bool> lock_or_wait(const LockRequest& wanted) = 0;
   // The same for clients that poll (NFSv4; RFC 8881 9.6): as lock(), but in turn with all waiters. A request of an
   // earlier waiter blocks later ones like a lock. A caller that is refused, or that must retry after a lease recall
@@ -168,7 +169,7 @@ class StateTable {
   static constexpr std::chrono::seconds kTurnCalled{3};
   virtual Result<std::optional<HeldLock>> lock_in_turn(const LockRequest& wanted,
                                                        const std::optional<HandleBytes>& handle) = 0;
-  // Whether it waited; else it was granted, or is not known.
+  // Whether it waited; else it was granted, or is unknown.
   virtual bool cancel_wait(const LockRequest& wanted) = 0;
   // Lapsed leases, limits with room again and unused turns cause no event. A front end whose clients wait for locks or
   // delete through opens calls this from time to time.
@@ -185,12 +186,12 @@ class StateTable {
   // more than a recall left to it; nothing happens then. kTimeout: it was revoked.
   virtual Status acknowledge(LeaseId lease, std::uint32_t bits) = 0;
   virtual void return_lease(LeaseId lease) = 0;
-  // True when the holder did not answer a recall in time: the lease is gone, the holder must be told. Until it is
-  // returned or the holder removed.
+  // True when the holder did not answer a recall in time: the lease is gone, and the front end must tell its client.
+  // Until it is returned or the holder removed.
   virtual bool lease_revoked(LeaseId lease) const = 0;
-  // Calls `clear` once, when the recalls of the file that are under way are answered, from any thread, with no lock
-  // held; it must not block. Where they are not answered, they hinder nothing from `lapses` on, and nothing is called.
-  // Empty: none is under way, and nothing is called. kBusy: too many wait (65536).
+  // Calls `clear` once, when the pending recalls of the file are answered, from any thread, with no lock held; it must
+  // not block. Unanswered leases conflict with nothing from `lapses` on, and there is no call. Empty: no recall is
+  // pending, and there is no call. kBusy: too many wait (65536).
   virtual Result<std::optional<RecallWait>> when_clear(FileId file, std::function<void()> clear) = 0;
   // Not called any more, unless it is being called just now.
   virtual void stop_waiting(const RecallWait& wait) = 0;
@@ -204,16 +205,16 @@ class StateTable {
   virtual Status remember_client(Protocol protocol, std::string_view name) = 0;
   // Takes back one remember_client(): an incarnation that ends does not take the record of the next one away.
   virtual Status forget_client(Protocol protocol, std::string_view name) = 0;
-  // While true, only reclaims may open and lock: it ends when all remembered clients have said that they are done, or
-  // after the grace time; at once when there are none. Clients that did not come in time are forgotten before it ends,
-  // by one durable write of the call that finds the time over.
+  // While true, only reclaims may open and lock. It ends when all remembered clients have reported completion, or after
+  // the grace time; at once when there are none. Clients that missed it are forgotten before it ends, by one durable
+  // write of the call that finds the time over.
   virtual bool in_grace() = 0;
   // Whether the client held state before the restart and grace is not over.
   virtual bool may_reclaim(Protocol protocol, std::string_view name) = 0;
   virtual void reclaim_done(Protocol protocol, std::string_view name) = 0;
   // Clients that held state when the volume was opened and may yet reclaim, by protocol; empty when grace is over.
   virtual std::vector<std::string> clients_to_reclaim(Protocol protocol) = 0;
-  // How many times the volume was opened, this time included. Durable.
+  // The number of times the volume was opened, this time included. Durable.
   virtual std::uint32_t start_number() const = 0;
 };
 

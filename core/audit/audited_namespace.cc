@@ -54,7 +54,7 @@ JournalNote note_of(const ReadlinkRequest& r) {
 JournalNote note_of(const StatfsRequest& r) {
   return {.kind = kLookup, .id = r.id};
 }
-// Of a file that was there.
+// For an existing file.
 JournalNote note_of_opened(const OpenRequest& r, FileId id) {
   const bool writes = r.disposition == OpenDisposition::kOverwrite ||
                       r.disposition == OpenDisposition::kOverwriteOrCreate || (r.access & ~kShareRead) != 0;
@@ -157,7 +157,7 @@ JournalNote note_of(const RecycleStatusRequest& r) {
 JournalNote note_of(const CountOwnersRequest& r) {
   return {.kind = kQuota, .id = r.dir};
 }
-// Without the items in bins that they name: each is a denial of its own.
+// Without the bin items in the request: each is a denial of its own.
 JournalNote note_of(const RestoreRequest&) {
   return {.kind = kRestore};
 }
@@ -208,7 +208,7 @@ class AuditedNamespaceImpl final : public AuditedNamespace {
 
   void refused(const OpContext& ctx, const AuthFailure& failure) override;
 
-  // Nothing here is for audit.
+  // Nothing to audit.
   Status find_qos_classes(const OpContext& ctx, FileId file, const QosTable& table,
                           std::vector<qos::QosClass*>& found) override {
     return inner_.find_qos_classes(ctx, file, table, found);
@@ -301,7 +301,7 @@ void AuditedNamespaceImpl::denied(const OpContext& ctx, const JournalNote& note,
   (void)journal_.append(record, ctx);
 }
 
-// Of items in bins with the path that each had, and only as many as may be recorded at once.
+// Bin items with their old paths, as many as may be recorded at once.
 void AuditedNamespaceImpl::denied_items(const OpContext& ctx, const JournalNote& about,
                                         std::span<const RecycleItemId> items, Errc why) {
   if (items.empty()) return denied(ctx, about, why);

@@ -14,12 +14,12 @@
 
 namespace stoa::core {
 
-// Thread-safe. Times are of the steady clock, given by the caller.
+// Thread-safe. Times are of the steady clock, passed by the caller.
 class DenialLimit {
  public:
   using Time = std::chrono::steady_clock::time_point;
   static constexpr std::uint32_t kPerSecond = 20;   // of one client
-  static constexpr std::size_t kClientsMax = 1024;  // told apart; those beyond share one allowance
+  static constexpr std::size_t kClientsMax = 1024;  // listed separately; further ones share one allowance
   static constexpr std::string_view kOthers = "others";
 
   enum class Verdict : std::uint8_t {
@@ -36,7 +36,7 @@ class DenialLimit {
   };
   // The numbers omitted in past seconds, which end with this call.
   std::vector<Omitted> take(Time now);
-  // When take() will have something; absent: nothing is left out.
+  // The time at which take() has a result; absent: nothing was omitted.
   std::optional<Time> due();
 
  private:

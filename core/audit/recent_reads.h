@@ -1,4 +1,5 @@
-// Which reads and listings were recorded within the last minute: one record says it for all of them.
+// Rate limit for records of reads and listings: one record stands for all of the same kind within a
+// minute.
 #pragma once
 
 #include <array>

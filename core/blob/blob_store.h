@@ -1,4 +1,4 @@
-// Where file content beyond inline bytes lives. Implemented by backends/blob/local (host files) and, later, RADOS.
+// The store of file content beyond inline bytes. Implemented by backends/blob/local (host files) and, later, RADOS.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class BlobReader {
  public:
   virtual ~BlobReader() = default;
 
-  // How many bytes the blob may hold: a slot's size, or 2^63-1 for a blob with a host file of its own.
+  // The number of bytes that the blob may hold: a slot's size, or 2^63-1 for a blob with a host file of its own.
   virtual std::uint64_t capacity(BlobId blob) const = 0;
 
   // Up to into.size() bytes; never short.

@@ -269,8 +269,8 @@ Status Committer::sync_all(std::unique_lock<std::mutex>& lock, const Deadline& d
     sync_seconds_.observe_ns(watch.ns());
     syncs_.add();
     lock.lock();
-    // After a failed sync the kernel may have dropped the dirty pages: trying again would lie. For want of room the
-    // store says that it makes all of it durable another way (KvStore::sync).
+    // After a failed sync the kernel may have dropped the dirty pages: trying again would lie. On *no space* the store
+    // reports that KvStore::sync makes all of it durable another way.
     if (!done && done.error().code != Errc::kNoSpace) poison(lock, done.error());
     if (done && !failed_) {
       tail_.set_durable(journal);

@@ -1,7 +1,8 @@
 // Group commit. An operation hands its changes in while it still holds its locks and goes on at once; the queue so
 // keeps the order of the locks. The first waiter (for durability, or to read the store itself) becomes the leader and
-// writes the whole queue as one batch: the merged batches, their charges to directories (core/usage/usage_log.h), their
-// journal records. One sync serves all waiters, and the next group gathers meanwhile.
+// writes the whole queue as one batch. It has the merged batches, their charges to directories
+// (core/usage/usage_log.h), and their journal records. One sync serves all waiters, and the next group gathers
+// meanwhile.
 #pragma once
 
 #include <array>
@@ -55,9 +56,9 @@ class Committer {
   // for one write without a sync. kIo: the store failed before; nothing more can be committed until restart. A store
   // that fails later fails every wait_durable() from then on, so nothing that it lost is ever acknowledged as durable.
   //
-  // For want of room nothing is lost: the group that could not be written waits as it was made, and everything behind
-  // it in the queue. Each wait_*() tries again, and answers kNoSpace as long as it does not succeed; so does commit()
-  // when the queue is full. Committed changes stay visible meanwhile, and are durable once a wait_durable() succeeds.
+  // On *no space* nothing is lost: the failed group waits as it was made, and the rest of the queue behind it. Each
+  // wait_*() tries again, and answers kNoSpace as long as it does not succeed; so does commit() when the queue is full.
+  // Committed changes stay visible meanwhile, and are durable once a wait_durable() succeeds.
   //
   // Waits for other threads end by the deadline with kTimeout. For commit(), nothing was queued then; for the others,
   // the awaited state comes about without them. The leader of a write or a sync is as slow as the store.
@@ -76,7 +77,7 @@ class Committer {
   // The store as a place for changes that are no operation of the namespace (registry): durable on return.
   Status write_durably(const WriteBatch& batch);
 
-  // How far the journal is.
+  // The end of the journal.
   JournalTail& journal_tail() { return tail_; }
 
   // Changes queued and not in the store, without the records that the committer itself adds.
@@ -84,7 +85,7 @@ class Committer {
   // The newest unit that the store may have: a write of it has begun.
   std::uint64_t newest_begun() const { return begun_.load(std::memory_order_acquire); }
   // The newest queued value of a key in a family whose records the committer makes, while the store refuses writes (it
-  // has no room, or failed). Absent inside: removed. kNoSpace, kIo: not known before the queue is written.
+  // has no room, or failed). Absent inside: removed. kNoSpace, kIo: unknown before the queue is written.
   Result<std::optional<std::optional<std::string>>> find_made(Family family, std::string_view key);
   // The same of all keys from `lower` up to `upper` (empty: to the end).
   std::vector<QueuedChanges::KeyChange> made_between(Family family, std::string_view lower, std::string_view upper);

@@ -1,4 +1,4 @@
-// The changes that are queued and not in the store yet, by key: a hash table whose elements lie in the queued units, so
+// The changes that are queued and not in the store yet, by key. A hash table whose elements lie in the queued units, so
 // that a change costs no allocation of its own. It has the newest value of each key only. A second chain through the
 // elements finds the queued changes of one file or directory, for scans.
 #pragma once

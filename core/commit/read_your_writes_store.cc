@@ -6,7 +6,7 @@
 namespace stoa::core {
 namespace {
 
-// The committer itself makes the records of these families when it writes a group, so that only then they are known.
+// The committer itself makes the records of these families when it writes a group; they do not exist earlier.
 bool made_by_committer(Family family) {
   return family == Family::kUsage || family == Family::kBlob || family == Family::kGc || family == Family::kJournal;
 }

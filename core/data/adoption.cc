@@ -72,7 +72,8 @@ Status Adoption::adopt_piece() {
     const Status adopted = volume_.blobs.adopt(blob);
     if (adopted) continue;
     if (adopted.error().code != Errc::kCorrupt) return adopted;
-    // One lost blob must not keep all others from being served; reading its file says kCorrupt, and so does check.
+    // One lost blob must not keep all others from being served; reading its file returns kCorrupt, and check
+    // reports it.
     log_error("data", "a blob is missing in the blob store",
               {{"blob", static_cast<std::uint64_t>(blob)}, {"error", describe(adopted.error())}});
   }

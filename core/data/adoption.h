@@ -1,6 +1,6 @@
 // Adoption of blobs after a start: reports the blobs in use to the blob store, piece by piece beside requests. So the
 // time of a start does not depend on the number of blobs. Until it is done, garbage is not collected, and new blobs lie
-// apart from all that was there (core/blob/blob_store.h). Nothing of it is stored: after a crash, the next start begins
+// apart from all that was there (core/blob/blob_store.h). No progress is stored: after a crash, the next start begins
 // anew.
 #pragma once
 
@@ -35,7 +35,7 @@ class Adoption {
   Gauge& running_;
   std::mutex mutex_;                // guards the members below
   std::unique_ptr<KvReader> then_;  // null: it is done
-  std::size_t family_ = 0;          // which of the families is walked
+  std::size_t family_ = 0;          // the family being scanned
   std::string from_;                // go on there
 };
 

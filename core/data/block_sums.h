@@ -45,12 +45,12 @@ class BlockSummer {
 
 struct SumRow {
   std::uint64_t bytes = 0;  // of the row that are covered; less than kSumRowBytes in the last one only
-  std::uint64_t known = 0;  // one bit a block: of the others nothing is known
+  std::uint64_t known = 0;  // one bit a block; other blocks are unknown
   std::array<std::uint32_t, kSumRowBlocks> sums{};
 
   bool operator==(const SumRow&) const = default;
   std::size_t blocks() const { return (bytes + kSumBlockBytes - 1) / kSumBlockBytes; }
-  // How many bytes of the block are covered.
+  // The number of covered bytes of the block.
   std::uint64_t covered(std::size_t block) const {
     const std::uint64_t begin = block * kSumBlockBytes;
     return bytes <= begin ? 0 : std::min(kSumBlockBytes, bytes - begin);

@@ -68,7 +68,7 @@ Result<Attributes> copy_hole(VolumeContext& volume, const OpContext& ctx, FileId
   return now.attr;
 }
 
-// Where the next hole (or data) begins, or `end`.
+// The begin of the next hole (or data), or `end`.
 Result<std::uint64_t> next_of(VolumeContext& volume, const OpContext& ctx, FileId from, std::uint64_t offset,
                               std::uint64_t end, SeekWhat what) {
   const auto found = seek(volume, ctx, {from, offset, what});

@@ -50,7 +50,7 @@ Plan plan_flush(VolumeContext& volume, const Node& node) {
   return plan;
 }
 
-// How much less than its length each big extent really takes.
+// The unused part of the length of each big extent.
 std::uint64_t unused_space(VolumeContext& volume, const Plan& plan) {
   std::uint64_t unused = 0;
   for (const Extent& extent : plan.own) {

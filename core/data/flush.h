@@ -13,8 +13,8 @@ Result<CommitTicket> flush_file(VolumeContext& volume, const OpContext& ctx, con
 // files that are gone are left out.
 Result<CommitTicket> flush_files(VolumeContext& volume, const OpContext& ctx, std::span<const FileId> files);
 
-// Tells the periodic flush of a file with uncommitted writes. The node is locked exclusively. True when there are so
-// many such files that the writer had better flush its own.
+// Tells the periodic flush of a file with uncommitted writes. The node is locked exclusively. True when there are
+// more such files than the limit, so that the writer should flush its own.
 bool queue_for_flush(VolumeContext& volume, const NodeRef& node);
 
 }  // namespace stoa::core

@@ -109,8 +109,8 @@ Result<std::vector<BlobId>> unreachable(VolumeContext& volume, std::span<const B
   return found;
 }
 
-// How many of them go with one sync. A crash behind that sync leaves them without a name, and a start frees so many by
-// itself (backends/blob/local/sweep.h).
+// The number of blobs freed with one sync. A crash behind that sync leaves them without a name, and a start frees this
+// many by itself (backends/blob/local/sweep.h).
 std::size_t piece_of(const VolumeContext& volume, std::span<const BlobId> blobs) {
   constexpr std::size_t kLargeMax = 4, kSomeMax = 32;
   constexpr std::uint64_t kSmallBytes = std::uint64_t{32} << 20, kSomeBytes = std::uint64_t{512} << 20;

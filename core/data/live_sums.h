@@ -49,7 +49,7 @@ struct LiveRow {
   std::array<std::uint32_t, kSumRowBlocks> lengths{};
   std::array<std::uint32_t, kSumRowBlocks> last_write{};  // low bits of Node::writes; of unsynced blocks
   // One bit a block each.
-  std::uint64_t known = ~std::uint64_t{0};  // of the others the sum is not known
+  std::uint64_t known = ~std::uint64_t{0};  // the sums of other blocks are unknown
   std::uint64_t trusted = 0;                // compared, or written as a whole, since the row was loaded
   std::uint64_t stored = 0;                 // the store has a sum, of the bytes that were covered then
   std::uint64_t busy = 0;                   // being written, or held still for a comparison

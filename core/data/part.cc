@@ -10,7 +10,7 @@
 namespace stoa::core {
 namespace {
 
-// How many bytes are wanted of the locked file, if they may be had.
+// The number of bytes to share of the locked file, if allowed.
 Result<std::uint64_t> part_length(const OpContext& ctx, const Node& node, const ConcatenatePart& wanted, bool stays) {
   STOA_CHECK_OK(require_live(node));
   const Inode& file = node.record;

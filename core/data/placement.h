@@ -1,4 +1,4 @@
-// Which blobs a file gets as it grows: slots that double ([0, 32K) [32K, 64K) [64K, 128K) ... [4M, 8M)), then own host
+// Placement of blobs as a file grows: slots that double ([0, 32K) [32K, 64K) [64K, 128K) ... [4M, 8M)), then own host
 // files of up to 4 TiB, each only where something is written.
 #pragma once
 

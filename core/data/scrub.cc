@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kFilesAtOnce = 64;  // files looked at in one round
 
-// Lets background reading go no faster than so many bytes a second, and gives way to requests.
+// Limits background reading to this many bytes a second, and gives way to requests.
 class Reading {
  public:
   Reading(std::uint64_t bytes_per_second, qos::BackgroundThrottle* throttle)
@@ -41,8 +41,7 @@ class Reading {
   double total_ = 0;
 };
 
-// Sums the blocks of one row of which nothing is known. Whether the store has the sums of all `bytes` bytes of the row
-// afterwards.
+// Sums the unknown blocks of one row. Whether the store has the sums of all `bytes` bytes of the row afterwards.
 Result<bool> record_row(VolumeContext& volume, BlobId blob, std::uint64_t number, std::uint64_t content_end,
                         std::uint64_t bytes, Reading& reading) {
   STOA_TRY(row, volume.data->sums.find(volume.kv, blob, number, {false, content_end}));
@@ -144,7 +143,8 @@ Status record_sums_of_file(VolumeContext& volume, FileId id, Reading& reading, T
     STOA_TRY(recorded, record_sums_of_blob(volume, blob, bytes, reading));
     if (!recorded) return {};
   }
-  // Writers hold the gate shared until their change of version is seen: with it held exclusively, none is under way.
+  // Writers hold the gate shared until their change of version is visible: with it held exclusively, no write is in
+  // progress.
   const std::unique_lock gate((*node)->data_gate, std::try_to_lock);
   if (!gate.owns_lock()) return {};
   const OpContext ctx;
@@ -199,7 +199,7 @@ Status scrub_all(VolumeContext& volume, qos::BackgroundThrottle* throttle) {
     const auto seen = Inode::decode(id, it->value());
     if (!seen || seen->type != FileType::kRegular) continue;
     if (!seen->has(kContentInline) && seen->layout.empty()) continue;
-    // The walk sees the past; the file is looked at as it is now.
+    // The scan sees the past; the file is checked in its present state.
     const auto node = volume.nodes.get(id);
     if (!node) continue;
     verify_file(volume, *node, [&](std::uint64_t bytes) {

@@ -59,7 +59,7 @@ class SumChange {
   Status begin(std::span<const SumRange> ranges, ConstBuffers data);
   // From now on bytes may change: if nothing is published, their sums become unknown.
   void changing() { changing_ = true; }
-  // The bytes are written, not yet seen: sums blocks of which nothing was known.
+  // The bytes are written, not visible yet: sums blocks without a sum.
   Status written();
   // With the file's node locked exclusively: these are the sums from now on. `write`: the number of this write.
   void publish(Writing& writing, std::uint64_t write);

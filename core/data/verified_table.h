@@ -18,7 +18,7 @@ class VerifiedTable {
   VerifiedTable() : slots_(kVerifiedRowsMax) {}
   struct Known {
     std::uint64_t blocks = 0;  // one bit a block of the row
-    std::uint32_t stamp = 0;   // changes whenever something is forgotten here
+    std::uint32_t stamp = 0;   // changes whenever an entry is evicted here
   };
   Known blocks(BlobId blob, std::uint64_t row) const {
     const std::size_t at = place(blob, row);

@@ -29,7 +29,7 @@ Result<Sums> load_sums(const VolumeView& volume, BlobId blob, std::uint64_t row_
       found.known = live->known;
       found.sums = live->sums;
       found.lengths = live->lengths;
-      // Of others the store may know the first bytes: the file was made longer.
+      // The store may have the sum of the first bytes of others: the file was lengthened.
       if ((wanted & ~live->known & live->stored) == 0) return found;
     }
   }
@@ -159,7 +159,7 @@ bool verify_file(const VolumeView& volume, const NodeRef& node, const std::funct
       const std::shared_lock lock(node->lock);
       const Inode& record = node->record;
       if (node->deleted) break;
-      if (reads_inline(*node)) return load_inline(volume, node->id).has_value();  // tells of damage by itself
+      if (reads_inline(*node)) return load_inline(volume, node->id).has_value();  // reports damage by itself
       if (at >= record.size) break;
       length = std::min(kSumRowBytes, record.size - at);
       pieces = map_file(*node, at, length);

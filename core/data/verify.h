@@ -9,8 +9,8 @@
 
 namespace stoa::core {
 
-// The blocks under these pieces of file `id` match their checksums, where they are recorded; those that were verified
-// since the start are not read again. kCorrupt: they do not, which is remembered as damage of the file.
+// Compares the blocks under these pieces of file `id` with their checksums, if recorded; blocks verified since the
+// start are not read again. kCorrupt: they differ, which is recorded as damage of the file.
 Status verify_pieces(const VolumeView& volume, FileId id, std::span<const Piece> pieces);
 
 // Reads and compares the whole file as it is now, including blocks verified before. Works in steps: a huge file needs
@@ -18,7 +18,7 @@ Status verify_pieces(const VolumeView& volume, FileId id, std::span<const Piece>
 // False: some bytes do not match or cannot be read, which is recorded as damage of the file.
 bool verify_file(const VolumeView& volume, const NodeRef& node, const std::function<bool(std::uint64_t bytes)>& go_on);
 
-// One block was found not to match; says so once in the log.
+// One damaged block was found; logs it once.
 void report_damage(const VolumeView& volume, FileId id, std::uint64_t offset, std::uint64_t length);
 
 }  // namespace stoa::core

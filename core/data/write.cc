@@ -30,7 +30,7 @@ class BlobWrite {
         end_(req.offset + length),
         sums_(volume, node->id) {}
 
-  // With the node locked: the write is known to go to blobs. Charges the growth.
+  // With the node locked: the write goes to blobs. Charges the growth.
   Status begin() {
     if (node_->writing == nullptr) node_->writing = std::make_unique<Writing>();
     if (end_ > node_->record.size) {
@@ -120,7 +120,7 @@ class BlobWrite {
     std::vector<SumRange> ranges;
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
       const Piece& piece = pieces_[i];
-      // Where the file ends in the blob: behind it, the blob is zeros.
+      // The file's end in the blob: behind it, the blob is zeros.
       const std::uint64_t end = size_ >= piece.file_offset
                                     ? piece.blob_offset + (size_ - piece.file_offset)
                                     : piece.blob_offset - std::min(piece.blob_offset, piece.file_offset - size_);

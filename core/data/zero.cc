@@ -71,7 +71,7 @@ Status store_edge(VolumeContext& volume, Edge& edge) {
   return row.staged ? Status{} : store_sums(volume, row);
 }
 
-// Some of its bytes may be zeros by now: no sum of them is known.
+// Some of its bytes may be zeros by now, so their sum is unknown.
 void forget_edge(VolumeContext& volume, Edge& edge) {
   LiveRow& row = edge.held.row();
   const std::lock_guard lock(row.mutex);

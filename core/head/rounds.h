@@ -41,7 +41,7 @@ class Rounds {
   using Works = std::map<Id, Work>;
 
   void serve();
-  // The work that is due first among those that do not run; end: there is none.
+  // The first due work among the idle ones; end: none.
   Works::iterator next();
 
   const std::size_t threads_max_;

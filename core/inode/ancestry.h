@@ -1,6 +1,6 @@
 // The place of a directory in the tree: the chain of directories above it, in memory. The accounts of a directory are a
 // chain of their own (core/usage/ledger.h): an uncounted recycle bin, and the directory of a multipart upload, count
-// elsewhere than they lie. Policies, QoS classes, export roots, audit and depth ask this chain.
+// elsewhere than they lie. Policies, QoS classes, export roots, audit and depth use this chain.
 //
 // A chain ends in the root of the volume or in kMultipartId. A directory whose parent is on another shard would have
 // that parent as one more link here, without a node or an account of its own.
@@ -41,7 +41,7 @@ bool lies_in(const AncestryRef& from, FileId dir);
 bool lies_in_bin(const AncestryRef& from);
 // Whether it goes through the directory of a multipart upload.
 bool lies_in_upload(const AncestryRef& from);
-// How many directories are above the lowest one.
+// The number of directories above the lowest one.
 std::uint32_t depth_of(const AncestryRef& from);
 // All of them, from the top down.
 std::vector<FileId> directories_of(const AncestryRef& from);

@@ -18,7 +18,7 @@ enum InodeFlags : std::uint32_t {
   kChecksummed = 8,  // its blobs may have checksums (core/data/block_sums.h)
   kHasXattrs = 4,    // family xattr has records of this file
   kHasAcl = 16,      // family xattr has its ACL (core/inode/acl_record.h)
-  kHasBin = 32,      // a directory with a recycle bin: family trash says which (core/recycle/bin.h)
+  kHasBin = 32,      // a directory with a recycle bin, found in family trash (core/recycle/bin.h)
   kIsBin = 64,       // a recycle bin: it has no name; `parent` is the directory that has it
   kExcluded = 128,   // a bin that is charged to the volume only
 };
@@ -52,11 +52,11 @@ struct Inode {
   DosAttributes dos = 0;
   // Snapshots by epoch: the epoch of the volume when the file was made; 0 before the first snapshot.
   std::uint64_t birth_epoch = 0;
-  // Of a directory that stands in for one of another shard: that one's id. kNoFile: the directory itself.
+  // Of a stand-in for a directory of another shard: the id there. kNoFile: the directory itself.
   FileId target = kNoFile;
   Layout layout;
-  // A record of its own in the store, here whenever the inode is that of a node: a permission check reads nothing.
-  // Null: the mode decides. Changed by set_acl() only.
+  // A record of its own in the store, loaded with the node's inode: a permission check reads nothing. Null: the mode
+  // decides. Changed by set_acl() only.
   AclRef acl;
 
   bool is_directory() const { return type == FileType::kDirectory; }

@@ -26,7 +26,7 @@ struct Chains {
   AccountRef account;
   AncestryRef ancestry;
 };
-// Of a new directory that counts where it lies.
+// A new directory that counts in its parent.
 inline Chains new_chains(FileId dir, const Chains& parent) {
   Chains chains{std::make_shared<Account>(), std::make_shared<Ancestry>(dir, parent.ancestry)};
   chains.account->dir = dir;
@@ -49,8 +49,8 @@ struct Node {
   std::atomic<State> state{State::kLoading};
   std::atomic<bool> referenced{true};
 
-  // Both are forgotten under the exclusive lock wherever `account` changes; remembered under the shared one at least,
-  // and the shared tree lock. Placed in front, as is the state, beside the members that every request reads.
+  // Both are cleared under the exclusive lock wherever `account` changes; set under the shared one at least, and the
+  // shared tree lock. Placed in front, as is the state, beside the members that every request reads.
   QosMemo qos_classes;
   ReachMemo reach;
 
@@ -69,9 +69,8 @@ struct Node {
   // later writes for those that it synced.
   std::uint64_t writes = 0;
   bool marked_dirty = false;  // the store knows that the file is being written (core/data/open_files.h)
-  CommitTicket ticket{};      // of the last commit of this record; 0: not known
-  // One of its names, so that the journal says where a change was. `parent` kNoFile: none is known
-  // (core/txn/node_name.h).
+  CommitTicket ticket{};      // of the last commit of this record; 0: unknown
+  // One of its names, for the place of a change in the journal. `parent` kNoFile: unknown (core/txn/node_name.h).
   struct Name {
     FileId parent = kNoFile;
     std::string raw;

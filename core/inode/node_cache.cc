@@ -85,14 +85,14 @@ Result<std::vector<FileId>> NodeCache::missing_above(FileId dir) {
   return missing;
 }
 
-// Which directory's account counts it.
+// The directory with the account that counts it.
 FileId NodeCache::Stored::counted_in() const {
   if (!inode) return usage.surviving_parent;
   if (!inode->is_directory()) return inode->parent;
   return inode->charged_to != kNoFile ? inode->charged_to : inode->has(kExcluded) ? kRootId : inode->parent;
 }
 
-// Which directory it is in. Of a directory that is gone, the store knows only where it counts.
+// Its parent directory. For a directory that is gone, the store has only the one that it counts in.
 FileId NodeCache::Stored::parent() const {
   if (inode) return inode->parent;
   return usage.upload ? kMultipartId : usage.surviving_parent;

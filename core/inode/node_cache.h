@@ -66,10 +66,10 @@ class NodeCache {
     FileId parent() const;
   };
   Result<Stored> read(FileId id);
-  // `nested`: so many loads wait for this one.
+  // `nested`: the number of loads that wait for this one.
   Result<NodeRef> find(FileId id, unsigned nested);  // includes nodes whose file is gone
   Result<Chains> chains_of(FileId dir, unsigned nested);
-  // Those that are not in memory, from `dir` upwards.
+  // The uncached ones, from `dir` upwards.
   Result<std::vector<FileId>> missing_above(FileId dir);
   Status load_owners(Account& account);
   Result<AclRef> load_acl(FileId id);

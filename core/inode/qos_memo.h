@@ -19,7 +19,7 @@ namespace stoa::core {
 // passes a stamp knows that the QoS classes of its table are alive.
 class QosMemo {
  public:
-  // More than this many are not remembered: with them, a node's memo is one cache line.
+  // Longer lists are not cached: with this limit, a node's memo is one cache line.
   static constexpr std::size_t kQosClassesMax = 4;
 
   // The versions that the cached path depends on, beside the file's directory.
@@ -28,7 +28,7 @@ class QosMemo {
     std::uint64_t moves = 0;  // NodeCache::moves()
   };
 
-  // Appends the QoS classes that were remembered with this stamp. False: none were, and nothing was appended.
+  // Appends the QoS classes cached with this stamp. False: none were, and nothing was appended.
   bool recall(const Stamp& stamp, std::vector<qos::QosClass*>& found) const {
     const std::uint64_t turn = turn_.load(std::memory_order_acquire);
     if (turn % 2 != 0) return false;
@@ -44,7 +44,7 @@ class QosMemo {
     return true;
   }
 
-  // No more than kQosClassesMax; nothing is remembered while another thread is at it.
+  // No more than kQosClassesMax; does nothing during a call of another thread.
   void remember(const Stamp& stamp, std::span<qos::QosClass* const> qos_classes) {
     std::uint64_t turn = turn_.load(std::memory_order_relaxed);
     if (turn % 2 != 0 || !turn_.compare_exchange_strong(turn, turn + 1, std::memory_order_acquire)) return;
@@ -61,7 +61,7 @@ class QosMemo {
 
  private:
   std::atomic<std::uint64_t> turn_{0};   // odd during a write
-  std::atomic<std::uint64_t> table_{0};  // 0, which no table has that has directories: nothing is remembered
+  std::atomic<std::uint64_t> table_{0};  // 0, a version that no table with directories has: empty
   std::atomic<std::uint64_t> moves_{0};
   std::array<std::atomic<qos::QosClass*>, kQosClassesMax> qos_classes_{};
 };

@@ -1,4 +1,4 @@
-// The reach of a file, that is the exported directory it lies below, cached in the file's node: walking up its
+// The reach of a file, that is the exported directory above it, cached in the file's node. Walking up its
 // directories for each request would cost more than some requests.
 #pragma once
 
@@ -21,7 +21,7 @@ class ReachMemo {
     return same && turn_.load(std::memory_order_relaxed) == turn;  // else parts of two answers
   }
 
-  // Nothing is remembered while another thread is at it. Never with kNoFile for a root.
+  // Does nothing during a call of another thread. Never with kNoFile for a root.
   void remember(FileId root, std::uint64_t moves) {
     std::uint64_t turn = turn_.load(std::memory_order_relaxed);
     if (turn % 2 != 0 || !turn_.compare_exchange_strong(turn, turn + 1, std::memory_order_acquire)) return;

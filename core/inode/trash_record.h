@@ -19,12 +19,12 @@ struct RecycleRootRecord {
   static Result<RecycleRootRecord> decode(std::string_view value);  // kCorrupt: damaged, or of a newer version
 };
 
-// Of something that was deleted, and is kept in the directory of the bin that is named after `uid`.
+// A deleted item, kept in the directory of the bin that is named after `uid`.
 struct ItemRecord {
   FileId id = kNoFile;
   FileType type = FileType::kRegular;
   std::string name;         // in the bin
-  FileId parent = kNoFile;  // where it was
+  FileId parent = kNoFile;  // its old directory
   std::string raw;          // its raw name there
   // Deleting the last key below directories implied by keys removes these, too: `below` names them, from `base` down,
   // each with a '/' behind it. kNoFile: deleted by a name.

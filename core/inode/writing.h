@@ -30,9 +30,9 @@ struct Writing {
   // With sums of blocks that are written and not synced (core/data/live_sums.h).
   std::vector<std::shared_ptr<LiveRow>> rows;
 
-  // Writes beyond the end that are under way: bytes up to `promised_end` are reserved for the file.
+  // Writes in progress beyond the end: bytes up to `promised_end` are reserved for the file.
   std::uint32_t growing = 0;
-  // All writes to blobs that are under way, these among them: each relies on finding this object again when it is done.
+  // All writes to blobs in progress, these among them: each relies on finding this object again when it is done.
   std::uint32_t under_way = 0;
   std::uint64_t promised_end = 0;
 

@@ -15,8 +15,7 @@ namespace stoa::core {
 // Immutable after load(), and so thread-safe.
 class FinishedRequests {
  public:
-  // Among so many of the newest records are those that may not have been answered: as many as the duplicate request
-  // cache remembers.
+  // The number of newest records that may contain unanswered requests: the size of the duplicate request cache.
   static constexpr std::uint64_t kRecords = 16384;
 
   struct Change {

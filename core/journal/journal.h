@@ -16,7 +16,7 @@
 
 namespace stoa::core {
 
-// Where a name of a file is, by the store as it is now.
+// The place of a name of a file in the present store.
 struct Place {
   FileId parent = kNoFile;
   std::string name;  // raw component
@@ -31,7 +31,7 @@ class Journal {
 
   struct Page {
     std::vector<JournalRecord> records;
-    std::uint64_t lost = 0;  // so many behind `after` were dropped for the cap before they were read
+    std::uint64_t lost = 0;  // records behind `after` that the cap dropped before they were read
     std::uint64_t next = 0;  // go on behind this one
     bool more = false;       // there were more than `limit`
   };
@@ -47,8 +47,8 @@ class Journal {
   // Adds a record that is no change of the volume. Does not wait for the disk; readers get it soon.
   Status append(const JournalNote& note, const OpContext& ctx);
 
-  // Where the file is now; a recycle bin as its directory shows it. Absent: it is gone, or has no name. The roots have
-  // none either.
+  // The present path of the file; a recycle bin as its directory shows it. Absent: it is gone, or has no name. The
+  // roots have none either.
   Result<std::optional<Place>> place_of(FileId id);
 
   // Blocks until there is a record behind `after`, a call() since `calls`, the time, or the stop. Then waits a short

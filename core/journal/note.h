@@ -1,5 +1,5 @@
-// One record of the journal (family journal): a change of the volume, or something that was asked for and that
-// audit wants to know. Written by MetaTxn with the change itself, or by Journal::append() beside it.
+// One record of the journal (family journal): a change of the volume, or a request recorded for audit. Written by
+// MetaTxn with the change itself, or by Journal::append() beside it.
 #pragma once
 
 #include <cstdint>
@@ -30,9 +30,9 @@ enum class ChangeKind : std::uint8_t {
   // No changes of the volume: only audit reads these.
   kRead = 10,    // content was read or opened for reading
   kList = 11,    // a directory was listed
-  kLookup = 12,  // a name was asked for (only when it was denied)
+  kLookup = 12,  // a look-up of a name (only when it was denied)
   kAdmin = 13,   // a request to the admin interface; `name` is its method and path, `id` the directory that it is about
-  kOmitted = 14,  // so many denials of this client are not in the journal (`count`)
+  kOmitted = 14,  // this many denials of this client are not in the journal (`count`)
   kRefused = 16,  // by a front end itself; `name` is the requested name and the reason, `to_name` the claimed identity
                   // of the caller, `id` the directory
 };
@@ -70,8 +70,8 @@ struct JournalRecord {
 
   bool is_change() const { return !result && (kind <= ChangeKind::kRestore || kind == ChangeKind::kPurge); }
 
-  // Strict: kCorrupt unless every byte has its meaning. kNotSupported: written by a newer version that says it cannot
-  // be read.
+  // Strict: kCorrupt unless every byte has its meaning. kNotSupported: written by a newer version that older ones
+  // cannot read.
   static Result<JournalRecord> decode(std::string_view value);
 };
 std::string encode_note(const JournalNote& note, const OpContext& ctx, Timestamp time);

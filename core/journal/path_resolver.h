@@ -30,9 +30,9 @@ class PathResolver {
   // The present or last path of the record's file: with its name, where it has one. The last of `directories` is the
   // file's own id, so that policies of a directory cover changes of the directory itself.
   Result<ResolvedPath> of(const JournalRecord& record);
-  // Where it went (rename).
+  // The target (rename).
   Result<ResolvedPath> target_of(const JournalRecord& record);
-  // After it was asked about: from now on things are as the record says.
+  // Call after of(): applies the record.
   void apply(const JournalRecord& record);
 
  private:

@@ -158,7 +158,7 @@ inline constexpr std::string_view kUsageLogPrefix = "usage";
 inline std::string usage_log_key(std::uint64_t number) {
   return std::string(kUsageLogPrefix) + be64(number);
 }
-inline constexpr std::string_view kStarts = "starts";  // how many times the volume was opened
+inline constexpr std::string_view kStarts = "starts";  // number of times the volume was opened
 inline constexpr std::string_view kClientPrefix = "client";
 inline std::string client_key(Protocol protocol, std::string_view name) {
   std::string key(kClientPrefix);
@@ -169,7 +169,7 @@ inline std::string client_key(Protocol protocol, std::string_view name) {
 
 inline constexpr std::string_view kVolumeConfig = "volume";
 inline constexpr std::string_view kIdConfig = "next_id";     // FileIds below it may have been given out
-inline constexpr std::string_view kHealthConfig = "health";  // when health was asked for last
+inline constexpr std::string_view kHealthConfig = "health";  // time of the last health check
 inline constexpr std::string_view kQuotaPrefix =
     "quota/";  // and a directory id: has limits, excludes classes, or counts owners
 inline std::string quota_key(FileId dir) {

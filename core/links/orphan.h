@@ -14,7 +14,7 @@
 
 namespace stoa::core {
 
-// Stages that the file loses its last name and stays. The node is locked, and LeaseGate::keeps() said so.
+// Stages that the file loses its last name and stays. The node is locked, and LeaseGate::keeps() returned true.
 Status stage_orphan(MetaTxn& txn, const NodeRef& node);
 
 // Deletes the file if it has no name, is not open and cannot be reclaimed; else nothing. Applied, not durable: after a

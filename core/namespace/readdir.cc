@@ -26,7 +26,7 @@ Result<std::optional<Attributes>> attributes_of(const VolumeView& volume, FileId
   return fail(inode.error());
 }
 
-// An empty folder marker is not shown: the directory itself stands for it.
+// An empty folder marker is not shown: the directory itself represents it.
 Result<bool> is_hidden(const VolumeView& volume, const CookieRecord& entry) {
   if (!entry.name.empty() || entry.type != FileType::kRegular) return false;
   STOA_TRY(attr, attributes_of(volume, entry.id));

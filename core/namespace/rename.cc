@@ -144,7 +144,7 @@ Result<RenameReply> rename(VolumeContext& volume, const OpContext& ctx, const Re
     if (ctx.expired()) return fail(Errc::kTimeout);
     auto resolved = resolve(volume, ctx, req);
     if (!resolved) {
-      // A file that vanished between the looks: the next look says so in its own words.
+      // A file that vanished between the looks: the next look returns the right error.
       if (resolved.error().code == Errc::kStale && reach(volume, ctx, req.from_parent) &&
           reach(volume, ctx, req.to_parent))
         continue;

@@ -23,7 +23,7 @@ class UnfinishedOpen {
     id_ = id;
     return {};
   }
-  // Of a file that is being made, with its directory locked.
+  // An open of a file that is being made, with its directory locked.
   Status begin_unmade(FileId file) {
     spec_.file = file;
     STOA_TRY(id, state_.open_unmade(spec_));

@@ -150,7 +150,7 @@ Result<Usage> usage_within(VolumeContext& volume, const Node& victim) {
   return within;
 }
 
-// Whether nothing is below the locked directory, and nothing is said of it, that its account would have to take along.
+// Whether the locked directory is empty and has no settings that its account would have to take along.
 bool is_bare(const VolumeView& volume, const Node& dir) {
   if (dir.record.entries != 0 || dir.record.has(kHasBin)) return false;
   const UsageRecord known = volume.ledger.read(dir.account);

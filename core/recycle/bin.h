@@ -32,7 +32,7 @@ Result<bool> has_bins(const VolumeView& volume);
 
 // The policy that applies to deletions in this directory. Needs the tree lock.
 struct RecycleDecision {
-  const RecyclePolicy* policy = nullptr;  // null: nothing says anything
+  const RecyclePolicy* policy = nullptr;  // null: no policy applies
   FileId recycle_root = kNoFile;          // the directory whose bin receives them, if the policy is on
 };
 RecycleDecision find_policy(const RecycleTable& table, const AncestryRef& dir);
@@ -83,7 +83,7 @@ inline constexpr const char* kNoSuchItem = "there is no such item in a recycle b
 // The item of this entry of a user's bin. kNotFound: it is none.
 Result<std::pair<RecycleItemId, ItemRecord>> item_of(const VolumeView& volume, FileId bin, std::string_view name);
 Result<ItemRecord> read_item(const VolumeView& volume, const RecycleItemId& item);  // kNotFound
-// Where it lies. kStale: the bin is gone since, or the user's bin.
+// Its place. kStale: the bin is gone since, or the user's bin.
 Result<NodeRef> user_bin_of(VolumeContext& volume, FileId bin, const ItemRecord& item);
 
 }  // namespace stoa::core

@@ -118,7 +118,7 @@ Status discard_user_bin(VolumeContext& volume, const OpContext& ctx, const NodeR
   return {};
 }
 
-// The bin becomes counted, or not counted, as its policy says; where its recycle root has no room for it, later.
+// The bin becomes counted or uncounted by its policy; if its recycle root has no room for it, later.
 Status recount(VolumeContext& volume, const Bin& bin, bool counted) {
   STOA_TRY(root, volume.nodes.get(kRootId));
   const OpContext ctx = applied_context({});
@@ -178,7 +178,7 @@ class ItemsToPurge {
   ItemsToPurge(VolumeContext& volume, const OpContext& ctx, const PurgeRequest& req, DeletedBelow& wanted)
       : volume_(volume), ctx_(ctx), req_(req), wanted_(wanted), named_(req.items.begin(), req.items.end()) {}
 
-  // Of this bin, in order of deletion; `visit` may purge it.
+  // Items of this bin, in order of deletion; `visit` may purge them.
   Status each(FileId bin, const std::function<Status(const RecycleItemId&)>& visit) const {
     if (!named_.empty()) {
       for (auto it = named_.lower_bound({bin, 0}); it != named_.end() && it->bin == bin; ++it) {

@@ -139,7 +139,7 @@ class Restore {
 Result<RestoreReply> restore_item(VolumeContext& volume, const OpContext& ctx, const RestoreRequest& req,
                                   int directories_left);
 
-// The item that a directory in a bin is, or lies in.
+// The item that is, or contains, a directory in a bin.
 Result<RecycleItemId> item_of_directory(VolumeContext& volume, FileId dir) {
   const std::string lower = keys::id_key(dir);
   const auto it = volume.kv.scan(Family::kLink, lower, keys::behind_prefix(lower));

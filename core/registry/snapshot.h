@@ -16,7 +16,7 @@
 
 namespace stoa::core {
 
-// The registry without QoS classes, which may be so many that a change of another record must not copy them.
+// The registry without QoS classes: there may be too many to be copied by a change of another record.
 struct RegistryRecords {
   std::vector<Export> exports;
   std::vector<User> users;

@@ -33,7 +33,7 @@ enum Mode : Modes {
   // The mode of a mandatory lock besides that of a lock: it conflicts with reading and writing.
   kForbidsWriting = 1 << 12,
   kForbidsReading = 1 << 13,
-  // Never held, only asked for: one access, which needs no open.
+  // Never held, only requested: one access, which needs no open.
   kLooks = 1 << 14,
   kChanges = 1 << 15,
   kTakesName = 1 << 16,
@@ -73,7 +73,7 @@ inline constexpr std::array<Modes, kModes> kConflictsWith = {
     /* kWritesRange      */ kForbidsWriting,
 };
 
-// All that stands against any of `asked`.
+// All modes that conflict with any of `asked`.
 constexpr Modes conflicts_with(Modes asked) {
   Modes found = 0;
   for (; asked != 0; asked &= asked - 1) found |= kConflictsWith[static_cast<std::size_t>(std::countr_zero(asked))];

@@ -60,7 +60,7 @@ class Holders {
     Tally tally{};
   };
   struct Slot {
-    std::atomic<std::uint64_t> id{0};  // of the holder that lives here
+    std::atomic<std::uint64_t> id{0};  // of the holder in this slot
     std::atomic<std::int64_t> held{0};
     Tally own;
     LeaseTerms terms;

@@ -1,7 +1,8 @@
-// Where opens and caching leases meet changes ("break before mutate"). The core asks here with the nodes locked, when
-// all else of the operation is decided, right before the change. MetaTxn::commit() asks for all changes of a
-// transaction, the data path before it writes bytes in place. Asking under the locks closes the gap between question
-// and change: a lease granted later covers the changed state (StateTable::grant_lease waits for the file to settle).
+// The gate between opens and caching leases on one side and changes on the other ("break before mutate"). The core asks
+// here with the nodes locked, when all else of the operation is decided, right before the change. MetaTxn::commit()
+// asks for all changes of a transaction, the data path before it writes bytes in place. Asking under the locks closes
+// the gap between question and change: a lease granted later covers the changed state (StateTable::grant_lease waits
+// for the file to settle).
 //
 // Nothing here blocks or calls back. send_recalls() recalls the leases once all locks are gone. Without leases and
 // opens each question costs one relaxed read; the node's lock orders it (see quiesced() in file_watch.h and

@@ -12,7 +12,7 @@
 
 namespace stoa::core {
 
-// Both ends belong to it, so that it can reach 2^64-1.
+// Both ends are included, so that it can reach 2^64-1.
 struct ByteSpan {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
@@ -37,8 +37,8 @@ class LockRanges {
   // The owners of the conflicting locks.
   std::vector<LockOwner> owners_in_the_way(const LockOwner& owner, const ByteSpan& span, bool exclusive) const;
 
-  // A change of one owner's locks, made in two steps, so that a limit can refuse it in between: the new locks that
-  // replace the owner's old ones at [begin, end). `exclusive` empty: an unlock.
+  // A change of one owner's locks, made in two steps, so that a limit can refuse it in between. It has the new locks
+  // that replace the owner's old ones at [begin, end). `exclusive` empty: an unlock.
   struct Change {
     std::size_t begin = 0;
     std::size_t end = 0;
@@ -53,7 +53,7 @@ class LockRanges {
   Change plan(const LockOwner& owner, const ByteSpan& span, std::optional<bool> exclusive) const;
   void apply(const LockOwner& owner, const Change& change);
 
-  // How many locks went.
+  // The number of locks removed.
   std::size_t remove(const LockOwner& owner);
   std::size_t remove(HolderId holder);
 

@@ -53,7 +53,7 @@ class LockWaits {
   // The waiter to be served before it. Null: it is its turn.
   static const LockWait* whose_turn_before(const Queue& queue, const LockWait& wait);
 
-  // The owners that hold locks in the way of a wait, as of now.
+  // The present owners of locks that conflict with a wait.
   using Holding = std::function<std::vector<LockOwner>(const LockWait&)>;
   // Whether `wait` is part of a deadlock: a cycle of held locks alone, without polling waiters.
   bool is_deadlock(LockWait& wait, const Holding& holding);

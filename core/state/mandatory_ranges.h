@@ -1,5 +1,5 @@
-// The mandatory byte-range locks of one file: each belongs to an open and stands by itself (MS-FSA 2.1.4.10, 2.1.5.8).
-// Ranges may be of no bytes: such a one conflicts with those that it lies within.
+// The mandatory byte-range locks of one file: each belongs to an open and is never merged (MS-FSA 2.1.4.10, 2.1.5.8).
+// Ranges may be empty: such a one conflicts with those around it.
 #pragma once
 
 #include <vector>

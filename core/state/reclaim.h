@@ -42,7 +42,7 @@ class Reclaim {
 
  private:
   struct Client {
-    std::uint32_t remembered = 0;  // times in this run, less the times it was forgotten
+    std::uint32_t remembered = 0;  // times remembered in this run, less the times forgotten
     bool before = false;           // had one when the server started
     bool waited_for = false;
     bool here = false;  // was heard of in this run

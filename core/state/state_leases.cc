@@ -68,7 +68,7 @@ bool VolumeState::recall_leases(Shard& shard, FileId id, FileState& file, Recall
     due_.push_back({lease.owner.holder, lease.id, id, keeps});
     recalls_due_.store(true, std::memory_order_release);
   });
-  // The caller holds on to `file`, so it is not forgotten here when it is empty.
+  // The caller holds a reference to `file`, so it stays here even when it is empty.
   for (const LeaseId lease : withdrawn) {
     pause_of(shard, id) = {id, now, what};
     const auto gone = file.leases.remove(lease);
@@ -97,7 +97,7 @@ bool VolumeState::handle_caching_in_the_way(Shard& shard, FileId id, FileState& 
 }
 
 Modes VolumeState::held_by_others(const FileState& file, const LeaseOwner& owner, StateClock::time_point now) {
-  // POSIX locks are of a holder and no key.
+  // POSIX locks belong to a holder without a key.
   const HolderId locker = owner.key == LeaseKey{} ? owner.holder : kNoHolder;
   Modes others =
       file.shares.modes_of_others(owner) | file.locks.modes_of_others(locker) | file.mandatory.modes_of_others(owner);
@@ -153,7 +153,7 @@ std::optional<GrantedLease> VolumeState::grant_lease(FileId id, const LeaseOwner
     granted.id = LeaseId{new_id(shard, id)};
     add_lease(shard, id, {.id = granted.id, .owner = owner, .bits = granted.bits, .kind = wanted.kind});
   }
-  // A change that asked the gate before the lease was there may be under way. Once the file is settled it is done, and
+  // A change that asked the gate before the lease existed may be in progress. Once the file is settled it is done, and
   // later changes meet the lease. A change in between has removed it again.
   const bool quiesced = files_.quiesced(id);
   const std::lock_guard lock(shard.mutex);

@@ -48,8 +48,8 @@ class VolumeState final : public StateTable, public LeaseGate {
 
   VolumeState(StateOptions options, FileWatch& files, KvStore& kv, Committer& committer, MetricRegistry& metrics);
 
-  // Waits, with no lock held, until the recalls of the file that are under way are answered or have lapsed; at most
-  // until then. kBusy: too many wait.
+  // Waits, with no lock held, until the pending recalls of the file are answered or have lapsed; at most until then.
+  // kBusy: too many wait.
   Status wait_until_clear(FileId file, StateClock::time_point until);
 
   // At start: loads the clients that may reclaim.
@@ -66,7 +66,7 @@ class VolumeState final : public StateTable, public LeaseGate {
   HolderState adopt_holder(HolderId holder, const HolderState& state) override;
 
   Result<OpenId> open(const OpenSpec& spec) override;
-  // Of a file that is being made and that no other request can meet yet. With its directory locked.
+  // For a file that is being made and that no other request can meet yet. With its directory locked.
   Result<OpenId> open_unmade(const OpenSpec& spec);
   Status change_open(OpenId open, std::uint32_t access, std::uint32_t deny) override;
   void join_opens(OpenId into, OpenId from) override;
@@ -130,7 +130,7 @@ class VolumeState final : public StateTable, public LeaseGate {
     };
     std::vector<Waiting> recall_waits;         // requests parked until its recalls are answered; there is a lease then
     std::shared_ptr<const OpenedName> doomed;  // goes with the last close; delete pending
-    bool orphan = false;                       // its last close must be told
+    bool orphan = false;                       // its last close must be reported
     bool waited_for = false;                   // for a lock: returning a lock or a lease serves the waiters
     bool empty() const {
       return shares.empty() && locks.empty() && leases.empty() && !doomed && !waited_for;
@@ -152,7 +152,7 @@ class VolumeState final : public StateTable, public LeaseGate {
   static constexpr unsigned kShardBits = 6;
   static constexpr std::size_t kShards = std::size_t{1} << kShardBits;
   static constexpr std::size_t kPauses = 128;
-  // Ids are not given twice, by an earlier owner of the shard neither: each start counts from a place of its own.
+  // Ids are never reused, not even those of an earlier owner of the shard: each start counts from a place of its own.
   static constexpr unsigned kSerialBits = 48 - kShardBits;
   static constexpr unsigned kSerialsOfAStart = 30;
   // The file recalled last, for each slot of ids: another file in the slot replaces it, which does no harm.
@@ -191,10 +191,10 @@ class VolumeState final : public StateTable, public LeaseGate {
   static RecallFor recall_for(Modes asked);
   bool paused(Shard& shard, FileId id, HolderId holder, StateClock::time_point now) const;
   // Whether leases have to go or lose bits that have not lapsed; they are then to be recalled. `left(lease)`: the bits
-  // that are not in the way. Of state_leases.cc alone.
+  // that do not conflict. Of state_leases.cc alone.
   template <class Left>
   bool recall_leases(Shard& shard, FileId id, FileState& file, RecallFor what, Left left);
-  // kRecallPending: leases of other owners stand against `asked`.
+  // kRecallPending: leases of other owners conflict with `asked`.
   Status ask_leases(Shard& shard, FileId id, FileState& file, const LeaseOwner& owner, Modes asked);
   // Handle caching of holders whose opens conflict with `asked`.
   bool handle_caching_in_the_way(Shard& shard, FileId id, FileState& file, const LeaseOwner& owner, Modes asked);
@@ -204,13 +204,13 @@ class VolumeState final : public StateTable, public LeaseGate {
   std::optional<GrantedLease> add_bits(Shard& shard, FileId id, FileState& file, Lease& lease,
                                        const LeaseRequest& wanted);
   void count_bits(std::uint32_t bits, std::int64_t more);
-  // Tells the requests that wait, when no recall of the file is under way any more.
+  // Calls the waiting requests when no recall of the file is pending any more.
   void wake_if_clear(FileState& file);
   void add_open(Shard& shard, OpenId id, const Open& open);
   void add_lease(Shard& shard, FileId id, Lease lease);
   void count_denying(Modes open, std::int64_t more);
   struct Ended {
-    bool orphan = false;  // the file's last close must be told
+    bool orphan = false;  // the file's last close must be reported
     bool doomed = false;  // its name is to be deleted
   };
   Ended end_open(Shard& shard, OpenId open);
@@ -223,7 +223,7 @@ class VolumeState final : public StateTable, public LeaseGate {
   Result<std::optional<HeldLock>> lock_in_the_way(Shard& shard, FileId id, FileState& file, const LockOwner& owner,
                                                   const ByteSpan& span, bool exclusive);
   static bool kept_by_locks(const FileState& file, const LockRequest& wanted, const ByteSpan& span);
-  // Nothing: granted.
+  // Empty: granted.
   Result<std::optional<HeldLock>> take_lock(Shard& shard, FileId id, FileState& file, const LockOwner& owner,
                                             const ByteSpan& span, bool exclusive);
   // With no lock held.
@@ -277,7 +277,7 @@ class VolumeState final : public StateTable, public LeaseGate {
   std::atomic<std::int64_t> recall_waits_{0};
 
   std::mutex undeleted_mutex_;              // guards the next
-  std::unordered_set<FileId> undeleted_{};  // doomed, and a lease is in the way
+  std::unordered_set<FileId> undeleted_{};  // doomed, and a lease conflicts
 
   Counter& recalls_;
   Counter& revocations_;

@@ -15,8 +15,8 @@ namespace stoa::core {
 // Thread-safe.
 class BlobsInFlight {
  public:
-  // Held shared while a blob comes into being, from before the store holds it until it is tracked. The verifier waits
-  // here for those under way, and lets none begin while it looks at one blob.
+  // Held shared while a blob is reserved, from before the store has it until it is tracked. The verifier waits here
+  // for running reservations, and blocks new ones while it looks at one blob.
   RwLock allocation_lock;
 
   // Counted: the place of a freed blob may be reserved again before untrack() reports its end.

@@ -11,11 +11,11 @@ namespace stoa::core {
 // Directories below the root of the volume: as deep as a path of 4096 bytes (PATH_MAX) can name.
 inline constexpr std::uint32_t kLevelsMax = 2048;
 
-// How many of the directories that an account counts lie in each other, at most. Needs the tree lock.
+// The largest nesting depth of the directories that an account counts. Needs the tree lock.
 std::uint32_t levels_below(VolumeContext& volume, const AccountRef& dir);
-// So many do, or may: known from now on, to all that count them. Needs the tree lock.
+// Raises that depth, in all accounts that count them. Needs the tree lock.
 void note_levels(const AccountRef& dir, std::uint32_t levels);
-// Whether so many levels may come to be below a directory. kNameTooLong. Needs the tree lock.
+// Whether this many levels may be added below a directory. kNameTooLong. Needs the tree lock.
 Status require_depth(const AncestryRef& dir, std::uint32_t levels);
 
 // Checks a directory move: nothing may get deeper beyond the limit; directories beyond it may move up.

@@ -266,7 +266,7 @@ void MetaTxn::change_account(AccountChange change) {
 }
 
 Status MetaTxn::break_leases() {
-  // All of them are asked for at once, so that all are recalled together.
+  // One question for all of them, so that all are recalled together.
   constexpr std::size_t kMost = 8;
   std::array<FileId, kMost> files;
   std::size_t count = 0;

@@ -28,9 +28,9 @@ class MetaTxn {
   // Nodes given to these are locked exclusively by the caller until after commit().
   // The new record of a node and its ACL, in the store and, after commit, in memory. Lazy changes of the node go along.
   void put_inode(const NodeRef& node, Inode next, Visible visible = Visible::kYes);
-  // A new file: its node comes into being with the commit. Returns it, so that later steps can name it.
+  // A new file: its node is made with the commit. Returns it, so that later steps can name it.
   NodeRef new_inode(Inode record, Chains chains);
-  // Which directory carries the file from this commit on; null: none.
+  // The directory charged for the file from this commit on; null: none.
   void set_chains(const NodeRef& node, Chains chains);
   // The file is gone: record, extended attributes, usage. Content is core/data/content.h's.
   Status delete_inode(const NodeRef& node, Visible visible = Visible::kYes);
@@ -66,11 +66,11 @@ class MetaTxn {
   // and has no limits. It gets a new account, below another parent. Queued changes of the old account still go up its
   // old chain.
   Status move_bare_directory(const NodeRef& dir, const NodeRef& to);
-  // A directory that comes to be in another one, or moves there without limits of its own, gets those that the other
-  // one has for its children. kQuota: it is beyond them already.
+  // A directory that is made in another one, or moves there without limits of its own, gets those that the other one
+  // has for its children. kQuota: it is beyond them already.
   Status give_child_limits(const AccountRef& child, const AccountRef& parent);
-  // New limits of a directory: stored with the commit, and true from then on for the locked directory. Where they leave
-  // out other classes, it needs the exclusive tree lock, or a directory that is new.
+  // New limits of a directory: stored with the commit, and true from then on for the locked directory. If they exclude
+  // other classes, it needs the exclusive tree lock, or a directory that is new.
   void change_account(AccountChange change);
   // Charges that were reserved before and become part of this commit.
   void commit_pending(const ChargeTarget& target, const Usage& delta) { charges_.push_back({target, delta}); }
@@ -84,7 +84,7 @@ class MetaTxn {
   // `by`: the user recorded, if not the caller (a flush of others' writes); must live until the commit returns.
   void note(const JournalNote& note) { this->note(note, ctx_); }
   void note(const JournalNote& note, const OpContext& by) { notes_.push_back({note, &by}); }
-  // A change of a locked file itself: the record says one of its names.
+  // A change of a locked file itself: the record has one of its names.
   Status note_change(const NodeRef& node, JournalNote note) { return note_change(node, std::move(note), ctx_); }
   Status note_change(const NodeRef& node, JournalNote note, const OpContext& by);
 

@@ -5,7 +5,8 @@
 namespace stoa::core {
 namespace {
 
-// Whether one of the names of a file is. Rarely asked: of files that count in one export and have a name in another.
+// Whether one of the names of a file is. Rarely needed: for files that count in one export and have a name in
+// another.
 Result<bool> has_name_below(const VolumeView& volume, FileId id, FileId root) {
   FileId looked_at = kNoFile;
   const std::string lower = keys::id_key(id);

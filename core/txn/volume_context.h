@@ -41,7 +41,7 @@ struct VolumeContext {
   MetricRegistry& metrics;
   const VolumeOptions options;
   const TimeSource& time{*options.time};
-  const ShardId shard{};               // which part of the volume this is
+  const ShardId shard{};               // the part of the volume
   const std::uint64_t write_verifier;  // another one with each start
   EventLog& events;
   Ledger ledger;
@@ -90,7 +90,7 @@ class NodeLocks {
   std::size_t count_ = 0;
 };
 
-// An entry as it was found: the stored component, its form, and the record.
+// An entry found: the stored component, its form, and the record.
 struct FoundEntry {
   std::string raw;
   EntryRecord record;  // record.exists() tells whether there is one

@@ -22,7 +22,7 @@ struct VolumeView {
   KvReader& kv;
   NodeCache& nodes;
   EntryCache& entries;
-  RwLock& tree_lock;  // shared: chains of directories stand still
+  RwLock& tree_lock;  // shared: chains of directories are stable
   const Ledger& ledger;
   LeaseGate& state;
   RecycleState& recycle;

@@ -19,18 +19,18 @@ struct Account {
   }
 
   FileId dir = kNoFile;
-  // Where it counts, too: of a plain directory, that of the directory above. Null: the end of the chain, which is the
-  // volume's root, or stands for a directory that is kept elsewhere. Changed only under the exclusive tree lock and the
-  // ledger's mutex.
+  // The next account of its chain: of a plain directory, that of the directory above. Null: the end of the chain, which
+  // is the volume's root, or a stand-in for a directory on another shard. Changed only under the exclusive tree lock
+  // and the ledger's mutex.
   std::shared_ptr<Account> parent;
   AccountCounters reserved;   // guarded by the ledger's mutex
   AccountCounters committed;  // the committer's alone
-  // For life: which class all is of that comes from here. kLive: the one that it has. kRecycled: a recycle bin
+  // Fixed for life: the class of all charges from here up. kLive: their own class. kRecycled: a recycle bin
   // (core/recycle/bin.h). kMultipart: the directory of an upload, charged where its object is to be
   // (Inode::charged_to).
   UsageClass child_class = UsageClass::kLive;
   bool ended = false;  // the committer's: the directory is gone, and files are still charged here
-  // How many directories that it counts lie in each other: at least so many have, and no more (core/txn/depth.h).
+  // The nesting depth of the directories that it counts: reached at least once, and never exceeded (core/txn/depth.h).
   mutable std::atomic<std::uint32_t> height{0};
   std::uint64_t lags_in =
       0;  // the committer's: the turn (Committer) since which the store has less of it than `committed`
@@ -48,7 +48,7 @@ struct ChargeTarget {
   FileId file;  // no default: a charge that knew of none would be taken for that of a file that is counted
   UsageClass of = UsageClass::kLive;
 };
-// Which class a charge is of in an account that it reaches as `below`.
+// The class of a charge in an account that it reaches as `below`.
 inline UsageClass class_in(const Account& account, UsageClass below) {
   return account.child_class != UsageClass::kLive ? account.child_class : below;
 }
@@ -86,7 +86,7 @@ struct AccountChange {
   std::optional<QuotaLimits> child_limits{};
   std::optional<std::pair<OwnerKey, QuotaLimits>> owner_limits{};
   std::optional<OwnersCounted> owners{};
-  bool ends = false;  // its directory does, and nothing else is said
+  bool ends = false;  // its directory does, and there is no other setting
 
   // On one side. `changed`: see account_counters.h.
   template <class Changed>

@@ -21,8 +21,8 @@ struct OwnerKey {
 };
 using CountersByOwner = std::map<OwnerKey, Counters>;
 
-// How far the files of a volume are counted (core/namespace/owner_count.h): those that were there when that began in
-// the order of their ids, and those that came to be since.
+// Progress of counting the files of a volume (core/namespace/owner_count.h): files from before its start in the order
+// of their ids, and later files.
 struct CountedFiles {
   FileId below = kNoFile;          // ids from here on are still to be counted,
   FileId from{~std::uint64_t{0}};  // up to here
@@ -33,7 +33,7 @@ struct CountedFiles {
 // The users and groups that own something below a directory.
 struct OwnerCounters {
   CountersByOwner by_owner{};
-  // Not null: the counters are of these files only. Every charge knows the file that it is for, and counts if it is one
+  // Not null: the counters cover these files only. Every charge knows the file that it is for, and counts if it is one
   // of them.
   std::shared_ptr<const CountedFiles> counted{};
 
@@ -63,7 +63,7 @@ struct AccountCounters {
            : owners->exact() ? OwnersCounted::kYes
                              : OwnersCounted::kBeingCounted;
   }
-  // Whether an administrator has said anything about the directory.
+  // Whether an administrator has set anything on the directory.
   bool says_anything() const { return total.limits.says_anything() || child_limits != nullptr || owners != nullptr; }
   // Whether this file's usage also counts for its owner.
   bool counts_owner_of(FileId file) const { return owners != nullptr && owners->counts(file); }
@@ -89,7 +89,7 @@ struct AccountCounters {
     add(owner.group(), change, clock, changed);
   }
 
-  // Where other classes are left out than before, no operation may be under way that holds some of them.
+  // If other classes are excluded than before, no operation in progress may have reserved some of them.
   template <class Changed>
   void set_limits(const QuotaLimits& limits, Clock clock, Changed changed) {
     const bool others_left_out = limits.excluded != excluded();
@@ -101,7 +101,7 @@ struct AccountCounters {
       if (counter.follow(clock)) changed(&owner, counter, true);
     }
   }
-  // Nothing when owners are not counted. While they are being counted, the limit binds none of them yet.
+  // Empty when owners are not counted. While they are being counted, the limit binds none of them yet.
   template <class Changed>
   void set_limits(const OwnerKey& owner, const QuotaLimits& limits, Clock clock, Changed changed) {
     if (owners == nullptr) return;

@@ -98,7 +98,7 @@ void CommittedUsage::apply(const Charge& charge) {
     lag(account);
     if (account->ended) ended_.push_back(account);
     const auto changed = [&](const OwnerKey* owner, const Counters&, bool clock) {
-      // When a soft limit was passed, or is kept again, is told by the record alone.
+      // The time when a soft limit was exceeded, or met again, is only in the record.
       if (clock) checkpoints_ = true;
       if (owner != nullptr && counters.owners->exact()) lagging_.owners.push_back({account.get(), *owner});
     };
@@ -113,7 +113,7 @@ void CommittedUsage::apply(const AccountChange& change) {
   Account* const account = change.account.get();
   AccountCounters& counters = account->committed;
   lag(change.account);
-  // Most directories end without having said anything.
+  // Most directories end without any settings.
   if (!change.ends || counters.says_anything()) checkpoints_ = true;
   if ((change.owners || change.ends) && counters.owners != nullptr) {
     for (const auto& [owner, counter] : counters.owners->by_owner) lagging_.owners.push_back({account, owner});

@@ -1,6 +1,6 @@
 // The committed side of the ledger, and its records in the store. Used by the committer alone. The sum of a group's
-// charges is written with the group: as one record of the usage log, or (settling) as the records of all directories
-// and owners that the store is behind for.
+// charges is written with the group, as one record of the usage log. Settling writes the records of all directories
+// and owners instead, as far as the store is behind.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ class CommittedUsage {
   void put_log(WriteBatch& batch);
   void put_records(WriteBatch& batch);
 
-  // Beyond any of these a group settles. So many records are read by a start after a crash.
+  // Beyond any of these a group settles. The number of records that a start after a crash reads.
   static constexpr std::uint64_t kLogRecordsMax = 256;
   static constexpr std::size_t kLaggingMax = 1u << 14, kLaggingOwnersMax = 1u << 16;
   const Clock clock_;

@@ -45,7 +45,7 @@ struct Counters {
   // All that have a clock return whether a soft limit was passed, or is kept again. Null: neither is looked at.
   bool add(const CountersChange& change, Clock clock);
   bool limit(const QuotaLimits& to, Clock clock);
-  // Other classes are not counted from now on. No operation may be under way that holds some of it.
+  // Other classes are not counted from now on. No operation in progress may have reserved some of it.
   void leave_out(const ExcludedClasses& classes);
   bool follow(Clock clock);
 

@@ -80,7 +80,7 @@ bool grows(const Usage& delta) {
   return delta.bytes >= 0 && delta.files >= 0 && delta.directories >= 0;
 }
 
-// One dimension of Tightest, as far as it was looked at.
+// One dimension of Tightest, so far.
 void tighten(TightestQuota& have, const std::optional<std::uint64_t>& hard, const std::optional<std::uint64_t>& soft,
              std::uint64_t used, Timestamp grace_ends, Timestamp now) {
   if (!hard && !soft) return;

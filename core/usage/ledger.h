@@ -70,7 +70,7 @@ class Ledger {
   // Adds `delta` to the chain of the charge target. Growth beyond a limit: kQuota; on a full disk: kNoSpace; and
   // nothing was added. Shrinking always succeeds, also above a limit that was lowered.
   Status reserve(const ChargeTarget& target, const Usage& delta);
-  // Whether reserve() would have said yes: changes nothing.
+  // Whether reserve() would succeed: changes nothing.
   Status check(const ChargeTarget& target, const Usage& delta) const;
   // Reverts reserve(), without checking limits.
   void give_back(const ChargeTarget& target, const Usage& delta);
@@ -98,7 +98,7 @@ class Ledger {
   void count(const CountStep& step);
   // Whether the counters of its owners are those of `files` only, just now.
   bool counts_with(const AccountRef& account, const std::shared_ptr<CountedFiles>& files) const;
-  // How many files of the volume were looked at for the owners of this directory; absent: they are not being counted.
+  // The number of files visited for the owners of this directory; absent: they are not being counted.
   std::optional<std::uint64_t> looked_at(const AccountRef& account) const;
 
   // The quota of the chain that leaves the least room, of bytes and of files and directories. An absent owner's

@@ -57,7 +57,7 @@ struct UsageRecord {
   OwnersCounted owners =
       OwnersCounted::kNo;  // else users and groups have records of their own, under the key of the directory
   UsageByClass by_class{};
-  std::uint32_t height = 0;  // of a directory: how many lie in each other below it, at most
+  std::uint32_t height = 0;  // of a directory: nesting depth below it
   bool upload = false;       // with an surviving parent: it was the directory of a multipart upload
 
   // The usage compared with the limits of a directory that excludes these classes.
@@ -66,7 +66,7 @@ struct UsageRecord {
   static Result<UsageRecord> decode(std::string_view value);
 };
 
-// Whether an administrator has said anything about the directory.
+// Whether an administrator has set anything on the directory.
 inline bool has_quota(const UsageRecord& record) {
   return record.limits.says_anything() || record.child_limits.says_anything() || record.owners != OwnersCounted::kNo;
 }

@@ -104,7 +104,7 @@ class Checker {
     }
   }
 
-  // A record of the snapshot. Damaged ones are told by each(): here nothing is known of them.
+  // A record of the snapshot. each() reports damaged ones: here they are unknown.
   enum class Looked : std::uint8_t { kFound, kAbsent, kUnreadable };
   Looked look(Family family, std::string_view key, std::string* value) {
     const auto found = kv_.get(family, key, value);
@@ -273,7 +273,7 @@ class Checker {
   }
 
   Status check_data(FileId id) {
-    // Sums and bytes are of now, not of the snapshot: so is the file that they are compared for.
+    // Sums and bytes are of now, not of the snapshot, like the file of the comparison.
     const auto node = volume_.nodes.get(id);
     if (!node && node.error().code == Errc::kStale) return {};
     if (!node || !verify_file(volume_, *node, [](std::uint64_t) { return true; })) {
@@ -302,7 +302,7 @@ class Checker {
                 entry->id);
       }
       if (dir == files_.end() && damage_.unreadable(Family::kInode, keys::id_key(parent))) {
-        ++entries_;  // the directory is told of where it has its name
+        ++entries_;  // the directory is reported at its name
         return {};
       }
       if (dir == files_.end() || dir->second.type != FileType::kDirectory) {
@@ -331,7 +331,7 @@ class Checker {
       const Looked found = look(Family::kCookie, keys::cookie_key(parent, entry->cookie), &stored);
       const auto cookie = found == Looked::kFound ? CookieRecord::decode(stored) : Result<CookieRecord>{};
       if (found == Looked::kUnreadable) {
-        // Told with the family.
+        // Reported with the family.
       } else if (found == Looked::kAbsent || !cookie || cookie->id != entry->id || cookie->name != raw ||
                  cookie->flags != entry->flags) {
         problem(where + ": the cookie record is missing or differs");

@@ -19,7 +19,7 @@ struct CheckReport {
 };
 struct CheckOptions {
   bool read_data = false;                                                   // verify every recorded checksum, too
-  std::function<void(std::uint64_t done, std::uint64_t total)> progress{};  // records looked at; total 0: not known yet
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress{};  // records visited; total 0: unknown yet
 };
 
 }  // namespace stoa::core

@@ -13,7 +13,7 @@ namespace stoa::core {
 
 class DamageMap {
  public:
-  // False: it is known already (a family may be walked twice).
+  // False: it is a duplicate (a family may be scanned twice).
   bool add(Family family, const KeyGap& gap);
   bool unreadable(Family family, std::string_view key) const;
   // Whether all of them could be read.

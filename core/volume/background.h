@@ -18,7 +18,7 @@ namespace stoa::core {
 
 class Background {
  public:
-  // `adoption`, `registry`, `head` and all that the throttle asks for must outlive it.
+  // `adoption`, `registry`, `head` and the objects that the throttle uses must outlive it.
   Background(VolumeContext& volume, Adoption& adoption, Registry& registry, Head& head,
              const qos::BackgroundThrottle::PolicyContext& throttle);
   ~Background();

@@ -33,7 +33,7 @@ struct VolumeInfo {
   Timestamp created;
 };
 
-// Why a volume does not do all that it is for.
+// A fault that limits the service of a volume.
 enum class ProblemKind : std::uint8_t {
   kMetadataFailed,   // nothing is accepted any more; a restart may help
   kMetadataStalled,  // changes wait for room
