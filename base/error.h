@@ -26,7 +26,7 @@ enum class Errc : std::uint16_t {
   kFileTooBig,          // beyond kFileBytesMax
   kTooManyLinks,        // beyond kLinksMax
   kCrossDevice,         // the two objects are not of one volume
-  kBadHandle,           // a handle that this volume never gave out
+  kBadHandle,           // a handle that this volume never issued
   kStale,               // a handle of an object that is gone
   kBadCookie,           // a directory cookie that was never given out
   kGuardMismatch,       // the guard (ctime of SETATTR) does not match
@@ -34,7 +34,7 @@ enum class Errc : std::uint16_t {
   kNoAttribute,         // no such extended attribute
   kTooLarge,            // a value, list or request is larger than its limit
   kNoMoreData,          // seek found neither data nor hole
-  kNotSupported,        // known, and not offered
+  kNotSupported,        // known, and not supported
   kRecallPending,       // a lease must be recalled first; retry
   kShareConflict,       // another open denies it
   kLocked,              // a mandatory byte-range lock of another open forbids it

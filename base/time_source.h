@@ -22,7 +22,7 @@ class SystemTime final : public TimeSource {
 };
 inline const SystemTime kSystemTime{};
 
-// How long something takes, for metrics.
+// The duration of an operation, for metrics.
 class Stopwatch {
  public:
   std::uint64_t ns() const {

@@ -33,9 +33,9 @@ class BackgroundThrottle {
   };
   struct PolicyContext {
     std::function<Terms()> terms;
-    std::function<std::uint64_t()> requests;  // how many began so far
+    std::function<std::uint64_t()> requests;  // number of requests so far
     Clock clock = steady_ns;
-    // Waits for at most so many nanoseconds of that clock; empty: the real one.
+    // Waits for at most this many nanoseconds of that clock; empty: the real one.
     std::function<void(std::int64_t)> nap{};
   };
 
@@ -52,7 +52,7 @@ class BackgroundThrottle {
   void rest_until(std::int64_t time);
   std::int64_t now() const { return around_.clock(); }
 
-  // Nothing waits from now on.
+  // No waits from now on.
   void stop();
   bool stopped() const { return stopping_.load(std::memory_order_relaxed); }
 

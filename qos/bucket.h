@@ -15,12 +15,12 @@ class Bucket {
   static constexpr std::int64_t kAtOnce = std::numeric_limits<std::int64_t>::min();
 
   bool limited() const { return ns_per_unit_.load(std::memory_order_relaxed) > 0; }
-  // How long `amount` takes at this rate; 0: there is no limit.
+  // The time that `amount` takes at this rate; 0: there is no limit.
   std::int64_t cost(std::uint64_t amount) const {
     const double ns = static_cast<double>(amount) * ns_per_unit_.load(std::memory_order_relaxed);
     return ns < kCostMax ? static_cast<std::int64_t>(ns + 0.5) : static_cast<std::int64_t>(kCostMax);
   }
-  // When the next request may be admitted.
+  // The time when the next request may be admitted.
   std::int64_t ready_at(std::int64_t burst) const {
     return limited() ? paid_until_.load(std::memory_order_relaxed) - burst : kAtOnce;
   }

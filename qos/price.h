@@ -68,8 +68,9 @@ inline constexpr std::chrono::milliseconds kBurstMin{10};
 struct Limits {
   ByResource<std::optional<std::uint64_t>> limit{};      // a second; at least 1
   ByResource<std::optional<std::uint64_t>> guarantee{};  // a second; at least 1
-  std::chrono::milliseconds burst = kBurstDefault;       // so much of a limit may be used at once after rest
-  std::uint32_t weight = kWeightDefault;                 // share among those that wait below the same limit; at least 1
+  std::chrono::milliseconds burst = kBurstDefault;       // the part of a limit that may be used at once
+                                                         // after rest
+  std::uint32_t weight = kWeightDefault;  // share among the QoS classes that wait below the same limit; at least 1
   bool operator==(const Limits&) const = default;
 };
 

@@ -30,7 +30,7 @@ class QosClass : public std::enable_shared_from_this<QosClass> {
 
   // Thread-safe, does not block.
   QosUse use() const;
-  // How long `price` keeps its limits busy, in nanoseconds; 0: it has none for it. As use().
+  // The time for which `price` keeps its limits busy, in nanoseconds; 0: it has none for it. As use().
   std::int64_t cost(const Price& price) const;
   // Prefetches the members that a request of that kind pays from, for callers with other work to do meanwhile.
   void prefetch(Kind kind) const { __builtin_prefetch(&meter(kind), 1); }
@@ -55,14 +55,14 @@ class QosClass : public std::enable_shared_from_this<QosClass> {
   // --- any thread
   bool contended(Kind kind) const { return meter(kind).contended.load(std::memory_order_relaxed); }
   void set_contended(Kind kind, bool yes) { meter(kind).contended.store(yes, std::memory_order_relaxed); }
-  // Pays all limits, or none and says why not: the time of the next attempt.
+  // Pays all limits, or none and returns the time of the next attempt.
   bool take(const Price& price, std::int64_t now, std::int64_t* next);
   // Pays for a request passed at its deadline. Such debts stay small, otherwise late requests would block others for
   // ever.
   void pay_late(const Price& price, std::int64_t now);
   void give_back(const Price& price);
   void count(const Price& price);
-  // When requests of that kind may be admitted next.
+  // The time when requests of that kind may be admitted next.
   std::int64_t ready_at(Kind kind) const;
 
   Meter& meter(Kind kind) { return meters_[static_cast<std::size_t>(kind)]; }

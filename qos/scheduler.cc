@@ -5,7 +5,7 @@
 namespace stoa::qos {
 namespace {
 
-// Where no limit is above, an operation counts like so many bytes.
+// Without a limit above, an operation counts like this many bytes.
 constexpr double kBytesOfOperation = 4096;
 // The serving thread sleeps at least this long, so that requests due meanwhile are served together. Less than
 // kBurstMin.
@@ -53,7 +53,7 @@ struct Scheduler::Branch {
   std::size_t waiting = 0;                                  // requests in and below it
   double now = 0;                                           // virtual time of the children's turns
   double start = 0;                                         // its own next turn, in the parent's virtual time
-  std::int64_t wake = 0;                                    // when it sleeps
+  std::int64_t wake = 0;                                    // when asleep
   std::int64_t due = 0;                                     // its key in guaranteed_
   State state = State::kIdle;
   bool watched = false;  // in guaranteed_
@@ -214,7 +214,7 @@ Scheduler::Branch& Scheduler::lane_for(std::span<QosClass* const> path, Kind kin
       branch = known->second.get();
       return;
     }
-    // The turns of those that came round since they were last here are worth nothing any more.
+    // Turns of children that the virtual time has passed are worth nothing any more.
     if (children.size() >= kIdleChildren && children.size() >= 2 * (branch->ready.size() + branch->asleep.size())) {
       std::erase_if(children, [now = branch->now](const auto& child) {
         return child.second->waiting == 0 && child.second->start <= now;
@@ -303,7 +303,7 @@ bool Scheduler::serve_guaranteed(Kind kind, std::int64_t now) {
   auto& watched = guaranteed_[static_cast<std::size_t>(kind)];
   while (!watched.empty() && std::get<0>(*watched.begin()) <= now) {
     Branch& branch = *std::get<2>(*watched.begin());
-    // The same QoS class may have been served elsewhere meanwhile; and all that stands above it must be ready.
+    // The same QoS class may have been served elsewhere meanwhile; and all QoS classes above it must be ready.
     std::int64_t next = branch.qos_class->guarantee_due(kind);
     for (Branch* b = branch.parent; b != nullptr; b = b->parent) {
       if (b->qos_class == nullptr) continue;

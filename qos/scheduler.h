@@ -46,7 +46,7 @@ enum class Verdict : std::uint8_t {
   kBusy,  // the queue is full
 };
 
-// How a request waits.
+// The terms of a request's wait.
 struct Wait {
   std::int64_t deadline;  // of the scheduler's clock
   // The price paid for a grant at the deadline, even beyond the limits; absent: it is refused then.
@@ -66,7 +66,7 @@ class Scheduler {
   ~Scheduler();
   Scheduler(const Scheduler&) = delete;
 
-  // Pays and answers true when no QoS class on the path stands in the way; else nothing is paid. Takes no lock.
+  // Pays and returns true when no QoS class on the path is over its limit; else nothing is paid. Takes no lock.
   bool admit(std::span<QosClass* const> path, const Price& price) { return admit(path, price, now()); }
   // The same for callers that ask for many at once: `now` is the time of a moment ago.
   bool admit(std::span<QosClass* const> path, const Price& price, std::int64_t now);
@@ -81,7 +81,7 @@ class Scheduler {
   // Returns when no resume() runs that was begun before.
   void quiesce();
 
-  // Holds for the very next request, and for those that wait. A QoS class that has no settings any more is given empty
+  // Applies to the very next request, and to waiting ones. A QoS class that has no settings any more is given empty
   // limits.
   void change(std::span<const std::pair<QosClass*, Limits>> changes);
 

@@ -23,7 +23,7 @@ class LineWriter {
   LineWriter& text(std::string_view name, std::string_view value);  // UTF-8
   LineWriter& bytes(std::string_view name, std::string_view value);
   LineWriter& number(std::string_view name, std::int64_t value);
-  LineWriter& json(std::string_view name, std::string_view value);  // as it is
+  LineWriter& json(std::string_view name, std::string_view value);  // appended unchanged
   // null: no user has the number.
   LineWriter& user(std::uint32_t uid, const std::string* name);
   // Ends the line. `previous`: the hash of the line before; becomes this one's. The line without its end of line, until
@@ -56,7 +56,7 @@ std::optional<Chained> chain_of(std::string_view line);
 // A member of a line that LineWriter wrote, at the top level. Absent: there is none.
 std::optional<std::uint64_t> number_of(std::string_view line, std::string_view name);
 std::optional<std::string_view> text_of(std::string_view line,
-                                        std::string_view name);  // as it stands between the marks
+                                        std::string_view name);  // the text between the quotation marks
 
 inline constexpr std::size_t kDayDigits = 10;
 std::string iso_time(Timestamp time);  // "2026-11-22T10:00:00.123456789Z"

@@ -470,7 +470,7 @@ Status AuditWriter::open_day(const std::string& day) {
   struct stat info{};
   if (fstat(fd_, &info) != 0) return fail_errno(errno, file);
   bytes_ = static_cast<std::uint64_t>(info.st_size);
-  // Before keep_end() says that there are lines in it.
+  // Before keep_end() refers to lines in it.
   if (bytes_ == 0) STOA_CHECK_OK(sync_name(file));
   open_day_ = day;
   if (const Status made = summarise_days(day); !made) {

@@ -25,14 +25,13 @@ namespace stoa::appliance {
 struct AuditOptions {
   std::string folder;
   std::uint64_t keep_days = 90;
-  std::uint64_t bytes_max = 10ull << 30;  // of all days together; the present one stays in any case
+  std::uint64_t bytes_max = 10ull << 30;  // of all days together; the present one always stays
   std::string syslog;                     // empty: none; else SyslogSender::open()
   std::function<Timestamp()> now = wall_now;
 };
 
-// The last line of the log says how far it has come, so it needs no other memory: a line that a crash tore is cut off
-// and written again. Where the disk refuses a line, it is kept and tried again each second, and nothing more is read
-// meanwhile.
+// The last line of the log has its position, so it needs no other memory: a line that a crash tore is cut off and
+// written again. A line that the disk refuses is kept and retried each second, and nothing more is read meanwhile.
 class AuditWriter final : public core::AuditLog {
  public:
   // Begins where the log ends. `volume` and `metrics` must outlive it. kIo, kInvalid (syslog), kCorrupt.
@@ -101,7 +100,7 @@ class AuditWriter final : public core::AuditLog {
   int fd_ = -1;
   std::uint64_t bytes_ = 0;            // good bytes of that file
   std::string written_hash_{kNoHash};  // of the last line that is written
-  std::string kept_hash_;              // of the line that keep_end() has remembered
+  std::string kept_hash_;              // of the line in the file of keep_end()
   std::chrono::steady_clock::time_point end_due_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point transfers_due_ = std::chrono::steady_clock::now();
   bool failing_ = false;

@@ -14,7 +14,7 @@ bool is_bookkeeping(std::string_view operation) {
          operation == "transferred";
 }
 
-// Lines and the query are escaped alike, so that they compare as they are.
+// Lines and the query are escaped alike, so that they can be compared directly.
 std::string escaped(std::string_view value) {
   const std::string text = json_text(value);
   return text.substr(1, text.size() - 2);

@@ -9,7 +9,7 @@ struct Incoming {
   CURL* curl;
   std::string answer{};  // set when there is no `take`, or on an error
   const AdminClient::Take* take = nullptr;
-  bool enough = false;  // `take` said so
+  bool enough = false;  // stopped by `take`
 };
 
 std::size_t collect(char* data, std::size_t size, std::size_t count, void* target) {

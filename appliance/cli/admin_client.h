@@ -34,8 +34,7 @@ class AdminClient {
   AdminClient(AdminClient&&) noexcept;
   AdminClient& operator=(AdminClient&&) = delete;
 
-  // A reply without a body is null. kShutdown: stoad cannot be reached. Else the error that stoad answered, in its
-  // words.
+  // A reply without a body is null. kShutdown: stoad cannot be reached. Else the error in stoad's answer.
   Result<Json> get(const std::string& path, const Query& query = {}) { return call("GET", path, query, nullptr); }
   // The same for a list that comes in pages (`truncated`, `next_after`): returns the member's entries of all
   // pages.

@@ -6,7 +6,8 @@
 
 namespace {
 
-// Of a line that names no command where one must be, or one that does not exist; CLI11 says only that one is missing.
+// The error of a line with no command where one must be, or with an unknown one; CLI11 reports only that one is
+// missing.
 std::string missing_command(const CLI::App& app) {
   const CLI::App* group = &app;
   std::string line = "stoa";

@@ -178,7 +178,7 @@ Result<Json> parse_grace(const std::string& text) {
   return Json(number * seconds);
 }
 
-// "recycled,open-but-deleted,multipart", or "none". Null: nothing is said.
+// "recycled,open-but-deleted,multipart", or "none". Null: not set.
 Result<Json> parse_classes(const std::string& text) {
   if (text.empty()) return Json();
   Json names = Json::array();

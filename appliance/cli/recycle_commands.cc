@@ -15,7 +15,7 @@ struct RecycleOptions {
   bool on = false, off = false, inherit = false, all = false;
 };
 
-// "14d", "12h", and, where days are asked for, "14"; in `unit` seconds.
+// "14d", "12h", and, where days are expected, "14"; in `unit` seconds.
 Result<std::uint64_t> parse_age(std::string_view text, std::uint64_t unit) {
   std::uint64_t number = 0;
   std::string_view digits = text;

@@ -1,4 +1,4 @@
-// Where a server listens: a numeric address and a port.
+// The listening address of a server: a numeric address and a port.
 #pragma once
 
 #include <cstdint>

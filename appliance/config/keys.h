@@ -37,7 +37,7 @@ const ConfigKey* find_key(std::string_view full_name);
 const ConfigKey* closest_key(std::string_view full_name);
 std::string_view section_help(std::string_view section);
 
-// A value in the words of a flag ("true", "64MiB", "a,b") into the form of `key`.
+// Converts a flag's value ("true", "64MiB", "a,b") into the form of `key`.
 Result<KeyValue> parse_value(const ConfigKey& key, std::string_view text);
 // As TOML text.
 std::string to_toml(const ConfigKey& key, const KeyValue& value);

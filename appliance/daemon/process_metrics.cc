@@ -43,7 +43,7 @@ double folder_entries(const char* path) {
   return count;
 }
 
-// One reading of the engine serves a whole scrape: dozens of gauges ask for a number each.
+// One reading of the engine serves a whole scrape: dozens of gauges read a number each.
 class EngineNumbers {
  public:
   explicit EngineNumbers(core::KvStore& kv) : kv_(kv) {}

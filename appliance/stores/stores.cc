@@ -111,7 +111,7 @@ class Opening {
 
   Status require_new_directories() const {
     std::vector<std::string> there = directories_;
-    // The one that is made with the volume.
+    // The store made with the volume.
     std::erase_if(there,
                   [&](const std::string& path) { return path == folder_.blobs() && !std::filesystem::exists(path); });
     for (const std::string& path : there) STOA_CHECK_OK(require_directory(path));

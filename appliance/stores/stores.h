@@ -1,4 +1,4 @@
-// The stores under a volume, opened as the configuration says.
+// The stores under a volume, opened by the configuration.
 #pragma once
 
 #include <memory>
@@ -35,8 +35,8 @@ Result<Stores> open_stores(const Config& config, const DataFolder& folder, Metri
 
 core::VolumeOptions volume_options(const Config& config);
 
-// The configuration for commands that work without a daemon: the file (may be empty) and the blob directories that the
-// data folder remembers.
+// The configuration for commands that work without a daemon: the file (may be empty) and the blob directories recorded
+// in the data folder.
 Result<Config> offline_config(const DataFolder& folder, const std::string& config_path);
 
 }  // namespace stoa::appliance

@@ -46,8 +46,8 @@ Status permit(Service& service, Access access, Request& request);
 // Namespace::resolve_path for the caller. kAccess: the caller is an owner, and the path does not end in the owner's
 // directory; where nothing is, the nearest directory on the way that is there decides.
 Result<core::Attributes> find_for(Service& service, const Request& request, std::string_view path);
-// kAccess: the caller is an owner, and the object does not lie in the owner's directory. Of a file with several links,
-// the directory where it counts decides.
+// kAccess: the caller is an owner, and the object lies outside the owner's directory. For a file with several links,
+// the directory that it counts in decides.
 Status require_within(Service& service, const Request& request, core::FileId id);
 // The directory itself is not enough: its settings bind its owner.
 Status require_below(Service& service, const Request& request, core::FileId dir);

@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kBodyBytesMax = 1u << 20;
 
 constexpr std::chrono::seconds kPatience{10};
-// Of one port or socket; beyond it connections wait in the kernel for us to accept.
+// Connections of one port or socket; beyond it they wait in the kernel for us to accept.
 constexpr int kBacklog = 256;
 
 // Browser rules for pages from here: no content from elsewhere, no framing, no guessing of types. There is no CORS, so
@@ -262,7 +262,7 @@ class Server final : public AdminServer {
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
       http::ClientAddress client = http::client_address(http::address_of(connection));
       client.bytes = http::network_of(client.bytes);
-      // The library's limit leaves room for one more where none gives way.
+      // The library's limit leaves room for one more when none gives way.
       (void)one.connections.make_room(client);
       http::Connection* const added = one.connections.add(http::socket_of(connection), std::move(client));
       admin::enter(*added, Phase::kFresh, one.server.options_.limits);
@@ -298,7 +298,7 @@ class Server final : public AdminServer {
     auto* arrival = static_cast<Arrival*>(*state);
     if (arrival == nullptr) {
       auto fresh = std::make_unique<Arrival>();
-      // MHD leaves the body away by itself (RFC 9110 9.3.2).
+      // MHD omits the body by itself (RFC 9110 9.3.2).
       const auto known = parse_method(method == std::string_view(MHD_HTTP_METHOD_HEAD) ? MHD_HTTP_METHOD_GET : method);
       fresh->known_method = known.has_value();
       fresh->request.method = known.value_or(Method::kGet);

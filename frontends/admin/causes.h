@@ -29,7 +29,8 @@ void add_denied(Json& causes, const core::User& user, const std::string& denied,
 void add_recycled(Json& causes);
 void add_no_export(Json& causes, const std::string& path);
 void add_read_only(Json& causes, const core::Export& record);
-// The export wants Kerberos of NFS clients, and `kerberos` (Service::kerberos) says that there is none: a sentence.
+// The cause that the export requires Kerberos of NFS clients, and `kerberos` (Service::kerberos) is not available: a
+// sentence.
 std::optional<std::string> nfs_lockout(const core::Export& record, const Status& kerberos);
 void add_no_kerberos(Json& causes, const core::Export& record, const Status& kerberos);
 // The effect of the export's rules on one client.

@@ -11,7 +11,7 @@ CheckJob::~CheckJob() {
 Status CheckJob::start(bool read_data) {
   const std::lock_guard lock(mutex_);
   if (snapshot_.state == State::kRunning) return fail(Errc::kBusy, "a check is running already; wait for its end");
-  if (thread_.joinable()) thread_.join();  // It has left run(): the state says so.
+  if (thread_.joinable()) thread_.join();  // It has left run(), as the state shows.
   done_ = 0;
   total_ = 0;
   snapshot_ = {.state = State::kRunning, .read_data = read_data, .started = wall_now()};

@@ -1,4 +1,4 @@
-// The online verifier as one background job: started by a request, asked about by others.
+// The online verifier as one background job: started by one request, polled by others.
 #pragma once
 
 #include <atomic>

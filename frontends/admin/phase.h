@@ -17,7 +17,7 @@ struct ConnectionLimits {
 };
 
 enum class Phase : std::uint8_t {
-  kFresh,      // nothing was asked yet
+  kFresh,      // no request yet
   kIdle,       // answered, and may ask again
   kHeaders,    // of a request
   kBody,       // of a request

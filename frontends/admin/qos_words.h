@@ -1,4 +1,4 @@
-// QoS classes in the words of the admin interface.
+// QoS classes in the JSON of the admin interface.
 #pragma once
 
 #include <array>

@@ -34,7 +34,7 @@ struct Request {
   bool local = false;         // came over a loopback address or the Unix socket
   std::uint64_t id = 0;
 
-  // Filled by the router: the decoded parts of the path that stand for {…} in the route.
+  // Filled by the router: the decoded parts of the path at the {…} of the route.
   std::vector<std::string> arguments{};
   // The caller; empty on routes that need no token and got none.
   std::optional<Caller> caller{};

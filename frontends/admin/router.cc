@@ -179,7 +179,8 @@ Reply serve(Service& service, const Route& route, Request& request) {
 
 void account(Service& service, std::string_view route, unsigned status, std::chrono::steady_clock::time_point begin) {
   const auto took = std::chrono::steady_clock::now() - begin;
-  // The registry's lock is of no weight here: admin requests are few, and the labels are bounded by the route table.
+  // The cost of the registry's lock does not matter here: admin requests are few, and the labels are bounded by the
+  // route table.
   service.metrics
       .histogram("stoa_admin_request_seconds", "Time to serve an admin request.", {{"route", std::string(route)}})
       .observe_ns(static_cast<std::uint64_t>(std::chrono::nanoseconds(took).count()));

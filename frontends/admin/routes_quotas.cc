@@ -101,7 +101,7 @@ Json view_with_classes(const core::QuotaLimits& limits) {
   return json;
 }
 
-// Absent: nothing is said of them. Those that the list does not name are not counted.
+// Absent: not set. Classes not in the list are excluded.
 std::optional<core::ExcludedClasses> classes_of(JsonBody& body) {
   const auto names = body.texts("count");
   if (!names) return std::nullopt;
@@ -177,7 +177,7 @@ std::optional<std::uint64_t> limit_of(JsonBody& body, std::string_view name) {
   return body.is_null(name) ? std::nullopt : body.number(name, kMost);
 }
 
-// Whether so many percent of a hard limit are used, or a soft one is passed.
+// Whether at least this percentage of a hard limit is used, or a soft one is exceeded.
 template <class Record>
 bool is_filled(const Record& record, std::uint64_t percent) {
   const auto filled = [&](std::uint64_t used, const std::optional<std::uint64_t>& limit) {
@@ -217,8 +217,8 @@ std::optional<OwnerKey> owner_of(const std::string& text) {
   return OwnerKey{user ? core::QuotaOf::kUser : core::QuotaOf::kGroup, *id};
 }
 
-// Quotas of directories: all that the caller may see; or those that are filled to so many percent, each before those of
-// the users and groups in it that are. One answer looks at so many of them, with no lock held between pages.
+// Quotas of directories: all that the caller may see; or those filled to this percentage, each before the matching ones
+// of users and groups in it. One answer reads a bounded number of them, with no lock held between pages.
 class QuotaList {
  public:
   QuotaList(Service& service, const Request& request, std::uint64_t percent, std::size_t most)

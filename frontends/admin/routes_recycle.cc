@@ -14,7 +14,7 @@ namespace stoa::admin {
 namespace {
 
 constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
-// A purge may remove all that a bin holds, and says how much it removed.
+// A purge may remove all items of a bin, and returns the number removed.
 constexpr std::chrono::hours kPurgeTime{1};
 
 std::string_view protocol_name(core::Protocol protocol) {

@@ -28,7 +28,7 @@ struct ProtocolStatus {
 
 // A client that the server keeps opens, locks and caching leases for.
 struct ClientStatus {
-  std::uint64_t id = 0;  // as long as it is known, and never another's
+  std::uint64_t id = 0;  // stable while the client is known, and never reused
   std::string protocol;  // "nfs"
   std::string version;   // "nlm", "nfs4.0", "nfs4.1"
   std::string address;
@@ -54,7 +54,7 @@ struct Service {
   std::function<Status(std::uint64_t id)> evict_client{};
   // Whether NFS clients can use Kerberos just now; else kNotSupported, with the cause and the remedy.
   std::function<Status()> kerberos = [] { return Status(fail(Errc::kNotSupported, "stoad has no keytab")); };
-  // Told of each action when it is over, by the thread that served it; must be thread-safe, and should not block.
+  // Called for each action when it is over, by its serving thread; must be thread-safe, and should not block.
   std::function<void(const Request&, const AdminAction&)> record_action{};
   Throttle throttle{};
   core::AuditLog* audit = nullptr;         // null: there is none

@@ -22,8 +22,7 @@ struct ThrottleLimits {
   std::chrono::seconds delay_first{1};
   std::chrono::seconds delay_max{60};
   std::chrono::seconds failures_forgotten{300};
-  std::size_t known_max =
-      4096;  // tokens and addresses remembered; the one that was idle for longest is forgotten for a new one
+  std::size_t known_max = 4096;  // tokens and addresses in the table; a new one evicts the one idle for longest
 };
 
 // Thread-safe, never blocks: returns the time that the caller has to wait.

@@ -8,7 +8,7 @@
 namespace stoa::admin {
 namespace {
 
-// So many digits, from the front.
+// This many digits, from the front.
 std::optional<int> take_number(std::string_view& text, std::size_t digits) {
   int number = 0;
   if (text.size() < digits || text.front() < '0') return {};  // no sign

@@ -23,7 +23,7 @@
 
 namespace stoa::http {
 
-using NanosecondClock = std::int64_t (*)();  // of the steady clock; tests have their own
+using NanosecondClock = std::int64_t (*)();  // the steady clock; tests have their own
 std::int64_t steady_now_ns();
 
 // Written by the thread that serves it, read by the watchdog and by the thread that accepts others.

@@ -28,7 +28,7 @@ struct Callbacks {
 struct DaemonOptions {
   std::string name;               // of the server, for the log
   unsigned flags;                 // of the library: how it uses threads
-  std::uint32_t connections_max;  // those that were told to go and have not gone included
+  std::uint32_t connections_max;  // including those that were cut off and have not gone yet
   std::chrono::seconds idle_timeout;
   std::vector<MHD_OptionItem> items{};  // others of the library, without an end
 };
@@ -64,6 +64,6 @@ Context* context_of(MHD_Connection* connection) {
   return info == nullptr ? nullptr : static_cast<Context*>(info->socket_context);
 }
 int socket_of(MHD_Connection* connection);               // -1: it has none
-const sockaddr* address_of(MHD_Connection* connection);  // null: not known
+const sockaddr* address_of(MHD_Connection* connection);  // null: unknown
 
 }  // namespace stoa::http

@@ -12,7 +12,7 @@
 
 namespace stoa::nfs {
 
-// Of one worker thread: the context that its calls reuse, and the snapshot of the registry of the present batch.
+// State of one worker thread: the context that its calls reuse, and the snapshot of the registry of the present batch.
 class ExportAccess final {
  public:
   // `rules` must outlive it.
@@ -24,8 +24,8 @@ class ExportAccess final {
   const core::RegistrySnapshot& snapshot() const { return *snapshot_; }
   const IdentityRules& rules() const { return rules_; }
 
-  // Makes the context of a call that comes in through this export: credentials squashed, read-only where the export or
-  // the client's rule say so. kStale: no such export (any more), or not one over NFS; kAccess: no rule for this client.
+  // Makes the context of a call through this export: credentials squashed, read-only where the export or the client's
+  // rule require it. kStale: no such export (any more), or not one over NFS; kAccess: no rule for this client.
   Status enter(const rpc::Call& call, core::ExportId id);
   Status enter(const rpc::Call& call, const core::Export& found);
 
@@ -45,7 +45,7 @@ class ExportAccess final {
   // flavor. `request`: the operation, as "MNT /projects".
   void report_refused(const rpc::Call& call, core::Namespace& ns, const core::Export& by,
                       std::string_view request) const;
-  // Of a call that came in, and was refused by the server itself for `reason`.
+  // For an admitted call that the server itself refused for `reason`.
   void report_refused(const rpc::Call& call, core::Namespace& ns, std::string_view request,
                       std::string_view reason) const {
     report_refused(call, ns, entered().root, request, reason);

@@ -27,7 +27,7 @@ namespace stoa::nfs {
 struct NfsServerOptions {
   std::string address = "127.0.0.1";        // numeric; "::" takes IPv4 as well
   std::uint16_t port = 2049;                // 0: any free one
-  std::optional<std::uint16_t> mount_port;  // a second port, for clients that expect MOUNT on one of its own
+  std::optional<std::uint16_t> mount_port;  // a second port, for clients that expect MOUNT on a port of its own
   std::uint32_t workers = 0;                // threads; 0: chosen by the machine
   rpc::ServerLimits limits{};
   rpc::DuplicateCacheOptions duplicates{};
@@ -59,11 +59,11 @@ class NfsServer {
   // The clients of all versions that have, or may have, opens, locks or delegations.
   std::vector<ClientStatus> clients() const;
   // Revokes all state of a client, for good: it may not be reclaimed after a restart either. The client itself may go
-  // on; one of NFSv4 is told. Blocks for a durable write. kNotFound: no such client (any more); errors of the store:
-  // the client may reclaim after a restart.
+  // on; one of NFSv4 gets an error. Blocks for a durable write. kNotFound: no such client (any more); errors of the
+  // store: the client may reclaim after a restart.
   Status evict(core::HolderId client);
 
-  // Takes no new calls, finishes those that run and sends their replies. False: some were left when time was up.
+  // Takes no new calls, finishes running ones and sends their replies. False: some were left when time was up.
   bool drain(std::chrono::milliseconds patience);
   // Closes all connections. Idempotent. Clients that lost a reply ask the next server.
   void stop();

@@ -31,7 +31,7 @@ struct BodyPlan {
 // UNSIGNED-PAYLOAD); `signing` is used when it asks for signed chunks.
 struct BodyExpectation {
   bool needs_length = false;          // a body must be announced: kMissingContentLength
-  bool checksums_are_of_body = true;  // not so for CompleteMultipartUpload, where they are of the whole object
+  bool checksums_are_of_body = true;  // not so for CompleteMultipartUpload, whose hashes are of the whole object
 };
 Outcome<BodyPlan> plan_body(const Request& request, std::string_view payload_hash, ChunkSigning signing,
                             BodyExpectation expectation);

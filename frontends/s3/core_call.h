@@ -7,7 +7,7 @@
 
 namespace stoa::s3 {
 
-// Below the minute after which most clients give a request up: they are told to try again instead.
+// Below the minute after which most clients give up: they get an error that makes them retry instead.
 inline constexpr std::chrono::seconds kCoreCallTime{50};
 
 // Before each call that a request makes: one request may be many, as many as its content is long. Clients retry

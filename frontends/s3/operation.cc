@@ -36,8 +36,8 @@ constexpr std::array<std::string_view, kOperations> kNames{"ListBuckets",
                                                            "AbortMultipartUpload",
                                                            "Unknown"};
 
-// Query names that choose another operation than the plain one, and that this server does not offer with the method
-// at hand. Anything else in a query ("x-id", "prefix", ...) is a parameter.
+// Query names that choose another operation than the plain one, and that this server does not support with the
+// present method. Anything else in a query ("x-id", "prefix", ...) is a parameter.
 constexpr std::array<std::string_view, 36> kSubresources{"accelerate",
                                                          "acl",
                                                          "analytics",

@@ -28,17 +28,17 @@ struct Limits {
   std::uint32_t xml_bytes_max = 4u << 20;                   // of an XML body
   std::uint32_t uploads_per_bucket_max = 10'000;            // multipart uploads begun and not ended
   std::uint32_t metadata_bytes_max = 2048;                  // names and values of x-amz-meta-*
-  std::uint32_t discard_bytes_max = 16u << 20;              // of a body that is read only to be able to answer
+  std::uint32_t discard_bytes_max = 16u << 20;              // of a body that is read only in order to answer
 };
 
-// Which requests with Signature Version 2 are accepted.
+// Policy for requests with Signature Version 2.
 enum class SignatureV2 : std::uint8_t { kOff, kPresigned, kAll };
 
 struct ServerOptions {
   std::string address = "0.0.0.0";   // IPv4 or IPv6 ("::" is both)
   std::uint16_t port = 0;            // 0: any free one
   std::string domain{};              // "s3.example.org": BUCKET.s3.example.org is that bucket; empty: path style only
-  std::string region = "us-east-1";  // where buckets are, and requests must be signed for
+  std::string region = "us-east-1";  // region of the buckets, for which requests must be signed
   SignatureV2 signature_v2 = SignatureV2::kPresigned;
   std::string bucket_directory = "/";  // of the volume: CreateBucket makes directories here
   std::string tls_certificate_file{};  // PEM, with the chain; both files or none

@@ -1,5 +1,5 @@
 // Holds a request back until the QoS classes on its path admit it. Its connection has a thread of its own in any case:
-// that thread waits, and while it does, the client's bytes wait in the socket.
+// that thread waits, and the client's bytes wait in the socket meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct Services;
 // Called once, when the server stops: waiting requests are refused, and later ones do not wait.
 void close_gates(Services& services);
 
-// Of one request, used by its thread alone. The QoS classes are always the present ones: a change by an administrator
+// For one request, used by its thread alone. The QoS classes are always the present ones: a change by an administrator
 // applies to the next piece.
 class QosGate {
  public:
@@ -67,7 +67,7 @@ class QosGate {
   std::vector<core::FileId> directories_{};
   std::vector<qos::QosClass*> path_{};
 
-  // Where this request counts among the slow ones.
+  // Its place among the slow requests.
   std::vector<std::shared_ptr<qos::QosClass>> slow_qos_classes_{};
   std::vector<qos::QosClass*> slow_path_{};
   qos::Kind slow_kind_{};

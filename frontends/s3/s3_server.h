@@ -17,7 +17,7 @@ namespace stoa::s3 {
 class Server {
  public:
   // Listens and serves until it is destroyed. `ns`, `registry` and `metrics` must outlive it. Each connection has a
-  // thread of its own, so that a request that waits for the disk keeps no other waiting.
+  // thread of its own, so that a request that waits for the disk does not delay others.
   // Errors: kInvalid when an option has no meaning or a file cannot be used; kBusy, kAccess, kIo: the address cannot be
   // bound; detail says which.
   static Result<std::unique_ptr<Server>> start(core::Namespace& ns, core::Registry& registry, MetricRegistry& metrics,
@@ -33,7 +33,7 @@ class Server {
   // and destroy it). kInvalid, and this server goes on as before: a file cannot be used.
   virtual Result<std::unique_ptr<Server>> renew() = 0;
 
-  // Stops listening and waits until the requests at hand are answered, at most `patience`. True when none is left.
+  // Stops listening and waits until the running requests are answered, at most `patience`. True when none is left.
   // Destroying the server cuts off the rest.
   virtual bool drain(std::chrono::milliseconds patience) = 0;
 };

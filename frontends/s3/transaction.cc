@@ -12,7 +12,7 @@ namespace stoa::s3 {
 namespace {
 
 // Time for NFS clients to return leases: a live one does so in milliseconds. Then the answer is SlowDown, after which
-// S3 clients ask again by themselves; the thread serves other connections, too, and must not wait for a client that is
+// S3 clients retry by themselves; the thread serves other connections, too, and must not wait for a client that is
 // gone.
 constexpr std::chrono::milliseconds kLeasePatience{3000};
 

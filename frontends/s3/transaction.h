@@ -24,7 +24,7 @@ class Transaction {
               http::Connection* connection = nullptr);
   ~Transaction();
 
-  // Everything that the headers decide. False: refused; finish() says why, and a body need not be read.
+  // Everything that the headers decide. False: refused; finish() has the reason, and a body need not be read.
   bool begin();
   // The next bytes of the body. After a refusal the rest is ignored.
   void feed(std::span<const std::byte> raw);
@@ -62,7 +62,7 @@ class Transaction {
   std::shared_ptr<QosGate> gate_;  // also of the response that is being sent
   std::string payload_hash_;
   ChunkSigning signing_{};
-  std::string claimed_key_;  // the access key that the request says to be signed with
+  std::string claimed_key_;  // the access key in the request
   std::unique_ptr<StreamingOperation> streaming_;
   std::unique_ptr<ByteSink> text_;
   std::optional<BodyReader> reader_;

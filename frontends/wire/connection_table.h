@@ -58,7 +58,7 @@ class ConnectionTable {
 
   // Takes a socket on, or closes it when a limit is reached.
   void admit(int fd);
-  // Takes the connection out; the socket closes when the last worker lets go of it. Idempotent.
+  // Takes the connection out; the socket closes when the last worker releases it. Idempotent.
   void close(Connection<P>& connection);
   // Closes a connection whose peer has finished, once all requests are answered.
   void close_if_finished(Connection<P>& connection) {

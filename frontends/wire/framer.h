@@ -16,7 +16,7 @@ struct Framer {
   std::size_t header_bytes;
   // `header` has header_bytes.
   Piece (*read)(const std::byte* header);
-  // Where, in a record that begins with `prefix`, the bulk payload begins (it is then received page-aligned); 0:
+  // The begin of the bulk payload in a record that begins with `prefix` (it is then received page-aligned); 0:
   // unknown. May be null.
   std::size_t (*payload_offset)(std::span<const std::byte> prefix) = nullptr;
 };

@@ -22,7 +22,7 @@ class Interest {
   };
   // Called by the worker that got `events`.
   Ready take(std::uint32_t events);
-  // Gives the receive side back: to epoll, or to neither when `must_hold()` says so. False: held back.
+  // Gives the receive side back: to epoll, or to neither when `must_hold()` is true. False: held back.
   template <class MustHold>
   bool release(MustHold must_hold) {
     const std::lock_guard lock(mutex_);

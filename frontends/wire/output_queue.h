@@ -42,7 +42,7 @@ class OutputQueue {
     const std::uint64_t mine = backlog();
     return mine > bytes_max_ || (mine > kShare && all_.bytes.load(std::memory_order_relaxed) > all_.bytes_max);
   }
-  // When the socket last took bytes that had waited, by the steady clock.
+  // The time when the socket last took queued bytes, by the steady clock.
   std::int64_t last_taken_ns() const { return last_taken_ns_.load(); }
 
  private:

@@ -57,14 +57,14 @@ class Connection;
 enum class Decoded : std::uint8_t {
   kRun,     // a request to run
   kDone,    // not a request, or answered: its reply was appended
-  kBroken,  // the peer does not speak the protocol: the connection is of no more use
+  kBroken,  // the peer does not speak the protocol, so the connection is useless
 };
 
 // The result of Handler::run(). `at_once` takes replies that need not wait for durability, such as to a request that
 // was answered before.
 enum class Ran : std::uint8_t {
   kReplied,   // appended one whole reply to `out`
-  kFailed,    // the same, and it says so: true whether or not anything is durable
+  kFailed,    // the same, and the reply states it: true whether or not anything is durable
   kAnswered,  // appended nothing to `out`
 };
 

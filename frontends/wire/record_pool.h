@@ -75,8 +75,7 @@ class RecordPool {
                                                         std::size_t{512} << 10, std::size_t{1} << 20};
   static constexpr std::size_t kRecordBytesMax = kPayloads.back() + kPage;  // 1 MiB and its headers
 
-  // Of the memory of records, those that are half sent included: how much there may be at once, and how much one
-  // address may hold of it.
+  // Limits of the memory of records, half-sent ones included: in all, and for one address.
   struct Limit {
     std::uint64_t all;
     std::uint64_t of_address;

@@ -77,8 +77,8 @@ class ReplyBuffer {
 
     std::span<std::byte> content() { return {buffer_.memory_.get() + buffer_.size_ + head_, most_}; }
 
-    // Ends it. `encode_head` writes as many bytes as were said; the first `length` of the content follow, padded with
-    // zeros.
+    // Ends it. `encode_head` writes the announced number of bytes; the first `length` of the content follow, padded
+    // with zeros.
     template <class EncodeHead>
     void commit(std::size_t length, EncodeHead encode_head) {
       STOA_ASSERT(open_ && length <= most_);

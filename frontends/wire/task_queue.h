@@ -51,7 +51,7 @@ class TaskQueue {
     return false;
   }
 
-  // Whether a worker may run a task that it has at hand; then it calls done() after it.
+  // Whether a worker may run this task; then it calls done() after it.
   bool claim() {
     if (running_.fetch_add(1) < running_max_) return true;
     running_.fetch_sub(1);
@@ -83,7 +83,7 @@ class TaskQueue {
     return false;
   }
   void end_idle() { idle_.fetch_sub(1); }
-  bool empty() const { return size_.load() == 0; }  // nothing that could be run now
+  bool empty() const { return size_.load() == 0; }  // no task that could be run now
 
  private:
   void count_locked() {

@@ -150,7 +150,7 @@ void Worker<P>::handle_input(const ConnectionRef& connection) {
       holds = batch_.run(connection, now_, true, may_release);
     }
     if (outcome == Outcome::kClosed) {
-      // The peer has most likely gone: nothing waits for it any more, and one that still listens is told to ask again.
+      // The peer has most likely gone: no other call waits for it, and one that still listens must retry.
       if (qos::Scheduler* const scheduler = engine_.protocol.scheduler()) scheduler->refuse(&c);
       return engine_.connections.close_if_finished(c);
     }

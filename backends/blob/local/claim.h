@@ -22,7 +22,7 @@ struct Found {
 // they may all be new.
 Status match_identities(std::vector<Found>& found, bool create);
 
-// Refuses directories that are not those of the metadata, kInvalid, in words for people.
+// Refuses directories of other metadata: kInvalid, with a text for people.
 Status compare_generations(const std::vector<Found>& found, const BlobPairing& pairing);
 
 // Raises generations accepted by compare_generations() to the next one, everywhere. Writes all identities. On a full

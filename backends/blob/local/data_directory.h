@@ -49,7 +49,7 @@ class DataDirectory {
 
   // Space beyond the reserve that keeps the host file system (and the metadata beside us) alive.
   core::BlobStore::Space space() const;
-  // Whether so much more may be taken. Asks the file system only now and then.
+  // Whether this much more may be taken. Asks the file system only now and then.
   bool has_room(std::uint64_t bytes);
 
   // A failure of writing. EIO and the like mark the directory: no new blobs until restart.
@@ -80,7 +80,7 @@ class DataDirectory {
   int lock_fd_ = -1;
   bool punches_ = false;
   std::uint64_t first_own_since_open_ = 1;
-  std::atomic<std::int64_t> budget_{0};  // may be taken before the file system is asked again
+  std::atomic<std::int64_t> budget_{0};  // may be taken before the file system is queried again
   std::atomic<bool> bad_{false};
   mutable std::mutex health_mutex_;  // guards the members below up to missing_files_
   std::string problem_;

@@ -54,7 +54,7 @@ std::vector<std::shared_ptr<HostFile>> FileCache::evict(Shard& shard) {
     const auto it = shard.files.find(shard.ring[shard.hand]);
     bool drop = it == shard.files.end();
     if (!drop) {
-      // A failed file keeps failing only as long as it is remembered.
+      // A failed file keeps failing only as long as it is in the cache.
       const bool idle = it->second.file.use_count() == 1 && !it->second.file->failed();
       drop = idle && !it->second.used;
       it->second.used = false;

@@ -23,7 +23,7 @@ struct Identity {
   bool operator==(const Identity&) const = default;
 };
 
-// Nothing: the directory holds no identity. kCorrupt: it holds one that cannot be read.
+// Empty: the directory has no identity. kCorrupt: it holds one that cannot be read.
 Result<std::optional<Identity>> read_identity(const std::string& directory);
 // Durable on return.
 Status write_identity(const std::string& directory, const Identity& identity);

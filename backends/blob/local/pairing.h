@@ -28,7 +28,7 @@ struct BlobPairing {
   core::Generation generation;  // of the metadata
   std::function<Status(const core::Generation& next)>
       raise{};             // step 2; durable on return. Empty: compared, and nothing raised
-  std::string metadata{};  // where they lie, for messages
+  std::string metadata{};  // paths, for messages
   std::string home{};      // the data folder
   // Whether another data folder holds this volume, too.
   std::function<bool(const std::string& home)> is_home{};

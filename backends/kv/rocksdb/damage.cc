@@ -7,7 +7,7 @@
 namespace stoa::kv {
 namespace {
 
-// Whether a piece of a file begins in (from, to]. Indexes alone are asked.
+// Whether a piece of a file begins in (from, to]. Uses indexes only.
 bool has_border(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family, const std::string& from, const std::string& to) {
   rocksdb::SizeApproximationOptions options;
   options.include_files = true;

@@ -18,7 +18,7 @@ constexpr std::int64_t kLookPeriodNs = 20'000'000;
 constexpr auto kTakeBackPeriod = std::chrono::seconds(1);
 constexpr std::uint64_t kPieceBytes = 1u << 20;  // given away at least
 
-// Coarse: asked for each change that grows.
+// Coarse: read for each change that grows.
 std::int64_t now_ns() {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);

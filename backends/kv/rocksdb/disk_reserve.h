@@ -62,7 +62,7 @@ class DiskReserve {
   std::jthread keeper_;
 };
 
-// Total size of the file system of a path; 0: not known.
+// Total size of the file system of a path; 0: unknown.
 std::uint64_t file_system_bytes(const std::string& path);
 
 }  // namespace stoa::kv

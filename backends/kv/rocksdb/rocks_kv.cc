@@ -37,7 +37,7 @@ std::string_view view(const rocksdb::Slice& slice) {
   return {slice.data(), slice.size()};
 }
 
-// Writes that had been held up tell the reason only in words.
+// Writes that had been held up report the reason only as text.
 bool lacks_room(const rocksdb::Status& status) {
   return status.IsNoSpace() || (status.IsIncomplete() && status.ToString().find("No space left") != std::string::npos);
 }
@@ -372,7 +372,7 @@ class RocksKv final : public core::KvStore {
         return fail(Errc::kNoSpace, "the disk of the metadata is full");
     }
     rocksdb::Status status = db_->Resume();
-    // RocksDB is at it by itself. It does not say when it is done, and that is soon where there is room.
+    // RocksDB does it by itself. It does not report the end, which comes soon where there is room.
     for (int i = 0; status.IsBusy() && i < kPatienceSteps; ++i) {
       std::this_thread::sleep_for(kPatienceStep);
       status = db_->Resume();

@@ -14,8 +14,8 @@ struct RocksOptions {
   bool damaged = false;  // read only, and with files that are missing or cannot be opened: reading their keys is an
                          // error
   std::uint64_t block_cache_bytes = 64u << 20;
-  std::uint64_t write_buffer_bytes = 64u << 20;  // of all families together
-  std::uint64_t zeroed_log_bytes = 0;            // how much of each log file is zeroed ahead (log_files.h); 0: nothing
+  std::uint64_t write_buffer_bytes = 64u << 20;  // all families together
+  std::uint64_t zeroed_log_bytes = 0;            // bytes of each log file that are zeroed ahead (log_files.h); 0: none
   std::uint64_t journal_bytes_max = 256u << 20;  // the oldest records beyond it are dropped
   bool reserve = false;  // reserve space on the disk for writes that must succeed (disk_reserve.h)
 };

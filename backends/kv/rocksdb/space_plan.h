@@ -31,8 +31,8 @@ struct SpacePlan {
   std::uint64_t reserve() const { return 12 * unit; }
   // Of files below level 0, at once; one more with all that it overlaps may come to it.
   std::uint64_t compaction() const { return 4 * unit; }
-  // The logs and a flush of all that they hold: left by compactions, and there before RocksDB is told to go on after it
-  // had no room.
+  // The logs and a flush of all their data: left by compactions, and there before RocksDB is resumed after it had no
+  // room.
   std::uint64_t recovery() const { return 4 * unit; }
   // While less is there, changes wait for compactions.
   std::uint64_t scarce() const { return 10 * unit; }

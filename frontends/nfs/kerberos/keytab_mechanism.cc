@@ -143,7 +143,7 @@ class KerberosContext final : public rpc::GssContext {
   gss_ctx_id_t context_ = GSS_C_NO_CONTEXT;
 };
 
-// The default realm, and whether the keytab has a key; its realm stands in for a default that is not configured.
+// The default realm, and whether the keytab has a key; its realm is used when no default is configured.
 Result<std::string> look_into(const std::string& path) {
   krb5_context context = nullptr;
   if (const krb5_error_code error = krb5_init_context(&context); error != 0)

@@ -1,5 +1,5 @@
 // The list of mounts, as far as clients reported them (RFC 1813 5.2.2). For people only: it decides nothing, so it may
-// forget.
+// lose entries.
 #pragma once
 
 #include <cstddef>

@@ -67,7 +67,7 @@ HostRef Hosts::get(const Address& address, std::string_view name, std::uint32_t 
     if (found != hosts_.end()) {
       HostRef known = found->second;
       heard_of(*known);
-      // They grow. One that is less is of another machine, of the same name behind the same gateway.
+      // They grow. A lower one is of another machine, of the same name behind the same gateway.
       const std::uint32_t state = known->monitor_state;
       const bool newer = static_cast<std::int32_t>(monitor_state - state) > 0;
       if (state == 0 || monitor_state == 0 || !newer) {

@@ -1,5 +1,5 @@
 // The clients of the lock manager: a host is an address and the name that it gives itself. It is a holder in the table
-// of opens and locks from its first lock on, and is forgotten when it holds nothing. Thread-safe.
+// of opens and locks from its first lock on, and is forgotten when it has no state. Thread-safe.
 #pragma once
 
 #include <array>
@@ -27,12 +27,12 @@ struct Host {
   const Address address;
   const std::string name;
   core::HolderId holder = core::kNoHolder;
-  std::atomic<std::uint32_t> monitor_state{0};  // of its status monitor; 0: not told
+  std::atomic<std::uint32_t> monitor_state{0};  // of its status monitor; 0: not reported
   std::atomic<bool> remembered{false};          // waited for after a restart; written with its record's mutex held
-  std::atomic<Clock::rep> heard{0};             // when it last asked or answered
-  std::atomic<Clock::rep> called{0};            // when it was last called to see whether it lives
+  std::atomic<Clock::rep> heard{0};             // time of its last call or answer
+  std::atomic<Clock::rep> called{0};            // time of the last call that checked it
 
-  bool gone = false;  // it is not to be remembered any more; guarded by its record's mutex
+  bool gone = false;  // its record is to be removed; guarded by its record's mutex
 
   // SHARE: an open for each file and owner.
   std::mutex mutex;  // guards shares
@@ -74,7 +74,7 @@ class Hosts {
   // state of its monitor from now on; 0: not told.
   void free(const Address& address, std::string_view name, std::uint32_t monitor_state);
   // The status monitor of a machine reports a restart, with the new state. A repeated notice changes nothing. `name`
-  // tells apart those that share an address.
+  // distinguishes hosts that share an address.
   void restarted(const Address& address, std::string_view name, std::uint32_t monitor_state);
   // A host that held locks before this start and has been silent since: its address and name.
   struct Known {

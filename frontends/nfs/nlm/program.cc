@@ -129,7 +129,7 @@ rpc::CostClass NlmProgram::cost_class(const rpc::CallHeader& header) const {
     case kNonMonitoredLock:
     case kShare:
     case kFreeAll:
-      return CostClass::kChange;  // a client is remembered, or forgotten
+      return CostClass::kChange;  // a record of a client is written, or removed
     default:
       return CostClass::kMemory;
   }
@@ -218,7 +218,7 @@ bool NlmProgram::run(std::uint32_t procedure, const nfs::Call& call, rpc::XdrRea
       return in.ok();
     }
     default:
-      return true;  // NULL, and results that we never asked for
+      return true;  // NULL, and unexpected results
   }
 }
 

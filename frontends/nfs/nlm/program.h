@@ -28,8 +28,8 @@ class NlmProgram final : public nfs::Program {
              EndExpired end_expired, MetricRegistry& metrics, std::function<Clock::time_point()> clock = nullptr);
 
   Hosts& hosts() { return hosts_; }
-  // A client with a connection is alive, and need not be called; null: unknown. When it returns, the one before is not
-  // used.
+  // A client with a connection is alive, and need not be called; null: unknown. When it returns, the previous function
+  // is not used any more.
   void know_connections(std::function<bool(const Address&)> connected);
 
   std::uint32_t number() const override { return kNlmProgram; }
@@ -60,14 +60,14 @@ class NlmProgram final : public nfs::Program {
   NlmStatus share(const nfs::Call& call, const ShareRequest& asked);
   NlmStatus unshare(const nfs::Call& call, const ShareRequest& asked);
 
-  // In words, for audit.
+  // A description for audit.
   static std::string request_of(const nfs::Call& call, const core::Export& of);
   // The file to lock, under the rules of the export that the handle names. Also for callers without the flavor that the
   // export requires (ExportAccess::flavor_allowed()): their claims then count for nothing.
   Result<core::FileId> lockable(const nfs::Call& call, Netobj handle, std::uint32_t access, bool reclaim);
-  // kGranted: may be asked for now.
+  // kGranted: the request may be made now.
   NlmStatus check_grace(const nfs::Call& call, std::string_view caller_name, bool reclaim);
-  // The host, remembered when it is monitored.
+  // The host, recorded when it is monitored.
   Result<HostRef> enrol(const nfs::Call& call, std::string_view caller_name, std::uint32_t monitor_state,
                         bool monitored);
   void keep(const std::stop_token& stop);

@@ -64,7 +64,7 @@ NlmStatus WaitingLocks::ask(const HostRef& host, const core::LockRequest& wanted
   const Key key = key_of(wanted);
   bool place = true;
   {
-    // Before the table is asked: it may call granted() at once.
+    // Before the call of the table, which may call granted() at once.
     const std::lock_guard guard(mutex_);
     if (!waiting_.contains(key)) {
       place = has_place(host->address);

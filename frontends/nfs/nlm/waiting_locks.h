@@ -29,10 +29,10 @@ class WaitingLocks final : public core::HolderEvents {
 
   WaitingLocks(core::StateTable& state, rpc::RemoteCaller& caller, MetricRegistry& metrics);
 
-  // Asks for a lock that may wait. `lock`: as the client said it, for the GRANTED call. With no place to wait in, the
-  // client is told to ask again.
+  // Requests a lock that may wait. `lock`: as the client sent it, for the GRANTED call. Without a place in the queue,
+  // the client must retry.
   NlmStatus ask(const HostRef& host, const core::LockRequest& wanted, const LockArguments& lock);
-  // Asks for a lock that does not wait, and gives one back: as the table. The client then knows its locks.
+  // Requests a lock without waiting, or releases one: as the table. The client then knows its locks.
   Result<std::optional<core::HeldLock>> lock(const core::LockRequest& wanted);
   Status unlock(const core::LockRequest& known);
   // Whether it waited, or had it and did not know; it has it no more.
@@ -77,7 +77,7 @@ class WaitingLocks final : public core::HolderEvents {
   NlmStatus take(const core::LockRequest& wanted);
   // The client knows its state: it got the lock by another way, or gives one back that overlaps.
   void finish(const core::LockRequest& known);
-  // Gives a granted lock back, unless its owner has asked for it meanwhile.
+  // Releases a granted lock, unless its owner has requested it meanwhile.
   void refuse(std::uint64_t cookie, const core::LockRequest& lock);
   // With mutex_ held.
   bool has_place(const Address& address) const;

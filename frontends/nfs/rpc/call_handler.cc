@@ -102,7 +102,7 @@ std::optional<Decoded> CallHandler::judge(Connection& connection, DecodedCall& c
 bool CallHandler::find_program(DecodedCall& call, ReplyBuffer& out) {
   const CallHeader& header = call.header;
   const std::vector<Program*>& programs = rpc_.service.programs.list;
-  // A program may be there in several versions, each with an entry of its own.
+  // A program may exist in several versions, each with an entry of its own.
   std::uint32_t low = ~std::uint32_t{0}, high = 0;
   std::size_t index = 0;
   for (; index < programs.size(); ++index) {

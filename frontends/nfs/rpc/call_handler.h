@@ -47,8 +47,8 @@ class CallHandler {
   template <class Encode>
   void refuse(const DecodedCall& call, ReplyBuffer& out, Encode encode);
   void report_refused(const Connection& connection, std::string_view request, std::string_view reason) const;
-  // Gives the reply in `out` from `begin` on the verifier and wrapping that its call asks for. `more` bytes will follow
-  // it. False: it cannot be done, and the reply is gone.
+  // Adds the verifier and wrapping that the call requires to the reply in `out` from `begin` on. `more` bytes will
+  // follow it. False: it cannot be done, and the reply is gone.
   bool wrap(const DecodedCall& call, ReplyBuffer& out, std::size_t begin, std::size_t more = 0) const;
   // Appends one framed reply. Returns the outcome.
   Outcome append_reply(Connection& connection, wire::Record& record, const DecodedCall& call, Clock::time_point now,

@@ -1,5 +1,5 @@
 // Answers programs with small calls over UDP, which status and lock managers of other systems use. One thread; a reply
-// is sent as soon as it is there and not kept, so a call that comes twice is run twice.
+// is sent at once and not kept, so a duplicate call is run twice.
 #pragma once
 
 #include <memory>

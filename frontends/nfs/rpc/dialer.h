@@ -29,7 +29,7 @@ class Dialer {
   Dialer();
   ~Dialer();  // stop()
   Dialer(const Dialer&) = delete;
-  // Calls under way are dropped: their `on_reply` is not called, nor is any when this has returned; later ones are
+  // Running calls are dropped: their `on_reply` is not called, nor is any when this has returned; later ones are
   // refused. Idempotent.
   void stop();
 

@@ -18,8 +18,8 @@ namespace stoa::rpc {
 
 struct DuplicateCacheOptions {
   std::uint32_t entries_max = 16384;                 // all shards together; 0 switches the cache off
-  std::uint64_t bytes_max = std::uint64_t{8} << 20;  // of remembered replies
-  std::uint32_t reply_bytes_max = 4096;              // a longer reply is not remembered
+  std::uint64_t bytes_max = std::uint64_t{8} << 20;  // of kept replies
+  std::uint32_t reply_bytes_max = 4096;              // a longer reply is not kept
   std::chrono::seconds entry_life{120};              // longer than any client waits before it sends again
 };
 
@@ -45,7 +45,7 @@ class DuplicateCache {
     kNew,         // run it, then call finish() or forget() with the ticket
     kReplay,      // answer with `reply`
     kInProgress,  // another worker runs it: drop the call, the first one's reply will do
-    kUncached,    // run it; there is no room to remember it
+    kUncached,    // run it; there is no room to keep it
   };
   using Ticket = std::uint64_t;
   struct Begin {
@@ -55,7 +55,7 @@ class DuplicateCache {
 
   DuplicateCache(const DuplicateCacheOptions& options, MetricRegistry& metrics);
 
-  // With kReplay, appends the remembered reply by calling `take` with it (under a lock: copy, do not wait).
+  // With kReplay, appends the kept reply by calling `take` with it (under a lock: copy, do not wait).
   template <class Take>
   Begin begin(const CallKey& key, std::chrono::steady_clock::time_point now, Take take) {
     Shard& shard = shard_of(key);

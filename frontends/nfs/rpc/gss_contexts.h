@@ -72,7 +72,7 @@ class GssContexts {
 
   void erase_locked(Map::iterator entry);
   void drop_old_locked(Clock::time_point now);
-  // The one among those that `wanted` picks which was not used for longest goes.
+  // Evicts the least recently used of those that `wanted` picks.
   template <class Wanted>
   void evict_locked(Wanted wanted);
 

@@ -16,7 +16,7 @@ namespace stoa::rpc {
 
 inline constexpr std::uint32_t kGssSequenceMax = 0x8000'0000;  // MAXSEQ
 
-// One call that was believed; belongs to its record, because a call must not be judged twice.
+// One accepted call; belongs to its record, because a call must not be checked twice.
 struct GssCall {
   GssContexts::EntryRef entry;
   std::uint32_t sequence = 0;
@@ -49,7 +49,7 @@ class GssServer {
   // --- RPCSEC_GSS_DATA, RPCSEC_GSS_DESTROY
   enum class Verdict : std::uint8_t {
     kBelieved,  // `call` is set
-    kDenied,    // header.auth says why
+    kDenied,    // header.auth has the reason
     kGarbage,   // `call` is set, for the reply; the arguments were altered (5.3.3.4.2, 5.3.3.4.3)
     kDrop,      // a replay, or too old: no answer (5.3.3.1)
   };

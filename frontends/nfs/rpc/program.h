@@ -51,7 +51,7 @@ struct Call {
   const CallHeader& header;
   const Peer& peer;
   std::uint64_t request_id;
-  std::chrono::steady_clock::time_point now;  // when the call was taken up
+  std::chrono::steady_clock::time_point now;  // time when the call was taken up
   // Not null: the call need not be durable on return, if it adds its pending durability here
   // (core::OpContext::pending).
   core::PendingDurability* pending;
@@ -62,7 +62,7 @@ struct Call {
 };
 
 struct Reply {
-  XdrWriter out;  // stands behind the accepted header
+  XdrWriter out;  // positioned behind the accepted header
   // Bytes that follow `out`, and the zero bytes (0 to 3) behind them. Only where they are taken.
   bool takes_slices = false;
   std::vector<core::DataSlice> slices{};
@@ -88,10 +88,10 @@ class Program {
   // Whether running the call twice has the same effect as once. If not, its reply is kept in the duplicate request
   // cache; such a call must not be kData, kSync or kHeavy.
   virtual bool idempotent(const CallHeader& header) const { return procedures()[header.procedure].idempotent; }
-  // Results that say "not now, ask again later". Only of calls that charge() has put a price on.
+  // Results that mean "not now, retry later". Only of calls that charge() has put a price on.
   virtual void encode_busy(const CallHeader&, XdrWriter&) {}
-  // Results that say that the change is not known to be durable, and why: the store failed while we waited for it, or
-  // has no room.
+  // Results that report that the durability of the change is unknown, with the reason: the store failed while we
+  // waited for it, or has no room.
   virtual void encode_not_durable(const CallHeader& header, Errc why, XdrWriter& out) = 0;
 };
 

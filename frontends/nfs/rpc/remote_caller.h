@@ -36,7 +36,7 @@ class RemoteCaller {
   RemoteCaller(const RemoteCaller&) = delete;
 
   // Does not block; `on_done` is called once, by the dialer's thread, with no lock held, and must not block; never when
-  // the dialer has been stopped. False: too much is under way, at all or for this host; `on_done` is not called.
+  // the dialer has been stopped. False: too many calls in progress, in all or for this host; `on_done` is not called.
   bool call(RemoteCall call, OnDone on_done);
 
  private:
@@ -53,7 +53,7 @@ class RemoteCaller {
   Dialer& dialer_;
   const std::uint16_t portmapper_port_;
   std::mutex mutex_;  // guards the members below
-  // Under way: in all, answers among them, and by host.
+  // Calls in progress: in all, answers among them, and by host.
   std::size_t calls_ = 0, answers_ = 0;
   std::map<std::array<std::uint8_t, 16>, std::size_t> calls_by_host_;
   // Calls of one service share a line while there are any.

@@ -30,7 +30,7 @@ struct DecodedCall {
   bool idempotent = true;
   bool exclusive = false;  // makes a context of RPCSEC_GSS: the mechanism takes one step at a time
   bool free = false;       // RPCSEC_GSS control calls to the server itself: no program is run
-  std::optional<DuplicateCache::Ticket> duplicate{};  // its reply is to be remembered
+  std::optional<DuplicateCache::Ticket> duplicate{};  // its reply is to be kept
   bool ends_context() const { return free && !exclusive; }
 };
 

@@ -3,7 +3,7 @@
 //
 // The answer is the tightest of all quotas that apply there, of the directory and of all above it, because a write
 // meets that one. Sizes are in blocks of at least 1024 bytes, larger ones when numbers would not fit into 32 bits,
-// rounded up; 0 is no limit. Others than the superuser may ask for themselves and their groups only (Q_EPERM).
+// rounded up; 0 is no limit. Callers other than the superuser may query only themselves and their groups (Q_EPERM).
 #pragma once
 
 #include "core/api/namespace.h"

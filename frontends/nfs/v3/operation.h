@@ -73,7 +73,7 @@ class Operation {
   void wcc(const core::BeforeAttributes& before, const core::Attributes& after) {
     encode_wcc(out, &before, &after, env.fsid);
   }
-  // After a failure: how the object is now, if it can be had.
+  // After a failure: the present attributes of the object, if available.
   void post_op_now(core::FileId id);
   void wcc_now(core::FileId id);
 

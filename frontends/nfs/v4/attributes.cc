@@ -83,7 +83,7 @@ constexpr Bitmap kSupported41 =
 constexpr Bitmap kSupported42 =
     kSupported41 | Bitmap{Attr::kCloneBlksize, Attr::kChangeAttrType, Attr::kModeUmask, Attr::kXattrSupport};
 constexpr std::array<Bitmap, 3> kSupported{kSupported40, kSupported41, kSupported42};
-// The verifier of an exclusive create has a place of its own, so nothing that can be set is in its way.
+// The verifier of an exclusive create has a field of its own, so it conflicts with no attribute.
 constexpr std::array<Bitmap, 3> kExclusiveCreate{kSupported40 & kSettable, kSupported41& kSettable,
                                                  kSupported42& kSettable};
 
@@ -198,7 +198,7 @@ void put_attribute(Compound& c, Attr attribute, const Subject& subject, const As
     case Attr::kAclSupport:
       return out.u32(3);  // ACL4_SUPPORT_ALLOW_ACL, ACL4_SUPPORT_DENY_ACL
     case Attr::kArchive:
-      // TRUE says: archived since the last change (RFC 8881 5.8.2.1), the opposite of the bit in DOS.
+      // TRUE means: archived since the last change (RFC 8881 5.8.2.1), the opposite of the bit in DOS.
       return out.boolean((attr.dos & core::kDosArchive) == 0);
     case Attr::kCanSetTime:
       return out.boolean(true);
@@ -242,7 +242,7 @@ void put_attribute(Compound& c, Attr attribute, const Subject& subject, const As
       return out.string(user_to_text(id_names(c), attr.uid));
     case Attr::kOwnerGroup:
       return out.string(group_to_text(id_names(c), attr.gid));
-    // Of the tightest quota that the caller meets; without one, of the space that there is (RFC 8881 5.8.2.28 to 30).
+    // Of the tightest quota for the caller; without one, of the space of the disks (RFC 8881 5.8.2.28 to 30).
     case Attr::kQuotaAvailHard:
       return out.u64(fs.bytes_available);
     case Attr::kQuotaAvailSoft:
@@ -295,7 +295,7 @@ void put_attribute(Compound& c, Attr attribute, const Subject& subject, const As
     case Attr::kTimeModifySet:
     case Attr::kModeSetMasked:
     case Attr::kModeUmask:
-      return;  // never asked for: encode_attributes() leaves them out
+      return;  // never requested: encode_attributes() leaves them out
   }
 }
 

@@ -137,7 +137,7 @@ class Bitmap {
 // EXCLUSIVE4_1 (suppattr_exclcreat).
 const Bitmap& supported_attributes(std::uint32_t minor);
 const Bitmap& exclusive_create_attributes(std::uint32_t minor);
-// Attributes that are only for setting (RFC 8881 5.5): kInval when a client asks for one.
+// Attributes that can only be set (RFC 8881 5.5): kInval when a client reads one.
 inline constexpr Bitmap kWriteOnly{Attr::kTimeAccessSet, Attr::kTimeModifySet, Attr::kModeSetMasked, Attr::kModeUmask};
 
 // --- showing attributes
@@ -155,7 +155,7 @@ struct Subject {
   Fsid fsid;
   std::uint64_t mounted_on = 0;
 };
-// Of the export that was entered last.
+// Of the export entered last.
 Subject subject_in_export(const Compound& c, const core::Attributes& attr);
 
 // fattr4 with the supported part of `wanted`. An error (of statfs, or kAccess for an ACL) leaves `c.out` as it was.

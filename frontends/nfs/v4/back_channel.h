@@ -20,7 +20,7 @@ struct CallbackSecurity {
   std::vector<std::byte> credential = std::vector<std::byte>(8);  // flavor and body, as they go into the call
 };
 
-// callback_sec_parms4<>, behind the program's number: the first that is of use is taken.
+// callback_sec_parms4<>, behind the program's number: the first usable one is taken.
 CallbackSecurity read_callback_security(rpc::XdrReader& in);
 
 class SessionBackChannel final : public CallbackChannel, public std::enable_shared_from_this<SessionBackChannel> {
@@ -41,7 +41,7 @@ class SessionBackChannel final : public CallbackChannel, public std::enable_shar
  private:
   struct Slot {
     std::uint32_t sequence = 1;
-    std::optional<Callback> callback{};  // under way, or waits for a connection
+    std::optional<Callback> callback{};  // in progress, or waits for a connection
     bool sent = false;                   // or just being sent by a thread
   };
   void send_all(std::unique_lock<std::mutex>& lock);
@@ -54,7 +54,7 @@ class SessionBackChannel final : public CallbackChannel, public std::enable_shar
   std::uint32_t slots_in_use_ = 1;
   CallbackSecurity security_;
   std::vector<std::weak_ptr<rpc::BackChannel>> connections_;
-  std::uint64_t binds_ = 0;  // how often one was bound
+  std::uint64_t binds_ = 0;  // number of binds
   std::array<Slot, kSlotsMax> slots_;
   std::deque<Callback> waiting_;
 };

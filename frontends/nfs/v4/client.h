@@ -39,8 +39,7 @@ struct Principal {
   }
 };
 
-// Where a client was made from, as far as limits go: an IPv4 address, or the /64 of an IPv6 address, which is one
-// host's.
+// The origin of a client for limits: an IPv4 address, or the /64 of an IPv6 address, which is one host's.
 using PeerKey = std::array<std::uint8_t, 16>;
 PeerKey peer_key(const rpc::Peer& peer);
 
@@ -101,7 +100,7 @@ struct Slot {
   std::uint32_t sequence = 0;
   bool busy = false;
   bool cached = false;
-  std::uint32_t request_sum = 0;    // a retry that asks for something else is a false one (RFC 8881 2.10.6.1.3.1)
+  std::uint32_t request_sum = 0;    // a retry with other operations is a false one (RFC 8881 2.10.6.1.3.1)
   std::vector<std::byte> reply;     // COMPOUND4res
   core::PendingDurability pending;  // must be durable before the reply may leave again
 };

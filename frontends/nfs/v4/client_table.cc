@@ -10,7 +10,7 @@
 namespace stoa::nfs4 {
 namespace {
 
-// Stateids of a client that are told apart from those that never were, after their state was taken away.
+// Limit of revoked stateids of a client that are distinguished from invalid ones.
 constexpr std::size_t kRevokedMax = 200'000;
 constexpr std::chrono::hours kCourtesy{24};  // how long an expired client may keep state that conflicts with nothing
 constexpr std::chrono::seconds kReaperPeriod{15};
@@ -59,7 +59,7 @@ ClientTable::~ClientTable() {
   reaper_.request_stop();
   if (reaper_.joinable()) reaper_.join();
   // Clients come back and reclaim at the next start: nothing of theirs is closed, which would delete files that live
-  // only because they are open. Clients and sessions only let go of each other.
+  // only because they are open. Clients and sessions only release references to each other.
   state_.mute(holders_);
   const std::lock_guard lock(lock_);
   for (const auto& [id, client] : clients_) {
@@ -248,7 +248,7 @@ bool ClientTable::forget_one_locked(PeerShare& share, const Client* keep, std::v
   }
   if (longest == nullptr) return false;
   {
-    // An OPEN that is under way either comes before this, or finds its client gone.
+    // A running OPEN either comes before this, or finds its client gone.
     const std::lock_guard lock(longest->mutex);
     if (!longest->states.empty() && !expired(*longest)) return false;
     longest->gone = true;
@@ -391,7 +391,7 @@ Status ClientTable::remember(Client& client) {
   if (client.remembered.load(std::memory_order_acquire)) return {};
   if (const Status recorded = state_.remember_client(core::Protocol::kNfs, client.name); !recorded) {
     if (recorded.error().code != Errc::kIo && recorded.error().code != Errc::kNoSpace) return recorded;
-    // The store has failed, or has no room: files can still be read. A start before that is mended refuses this
+    // The store has failed, or has no room: files can still be read. A start before that is fixed refuses this
     // client's reclaims.
     log_error("nfs4", "a client opens files and could not be recorded for reclaim",
               {{"error", describe(recorded.error())}});

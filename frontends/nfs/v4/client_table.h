@@ -108,7 +108,7 @@ class ClientTable {
 
   // --- for administrators
   std::vector<nfs::ClientStatus> list() const;  // the confirmed ones
-  // Takes all opens, locks and delegations of a client away. It stays, and is told when it comes with one of them: by
+  // Takes all opens, locks and delegations of a client away. It stays, and gets an error when it uses one of them:
   // NFS4ERR_ADMIN_REVOKED (RFC 8881 15.1.5.1, RFC 7530 13.1.5.1) and SEQ4_STATUS_ADMIN_STATE_REVOKED. Its state cannot
   // be reclaimed after a restart: blocks until that is durable. kNotFound: no such client; errors of the store, the
   // state is gone nevertheless.

@@ -5,7 +5,7 @@
 
 namespace stoa::nfs4 {
 
-// Reads the arguments and compares with the current file: kSame, kNotSame, or why it cannot be told.
+// Reads the arguments and compares with the current file: kSame, kNotSame, or an error.
 Nfs4Status compare_attributes(Compound& c);
 
 }  // namespace stoa::nfs4

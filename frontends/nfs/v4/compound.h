@@ -95,7 +95,7 @@ class Compound {
   bool last = false;           // no operation follows this one: bytes may leave without a copy (Reply::slices)
   bool error_body = false;     // set by an operation: its output belongs to its error
   Session* session = nullptr;  // of SEQUENCE; null in minor version 0
-  // Of the session; in minor version 0 of the clientid or stateid that the operation has named (caller.h).
+  // Of the session; in minor version 0 of the clientid or stateid of the operation (caller.h).
   std::shared_ptr<Client> client;
   core::HolderId holder = core::kNoHolder;
 
@@ -131,7 +131,7 @@ class Compound {
   Nfs4Status set_current(const Handle& handle);
   // Tells audit that the export does not take the operation that is being run (nfs::ExportAccess::report_refused).
   void report_refused(const core::Export& by) const;
-  // Another file of the export of the current filehandle. As with set_current, the current stateid is forgotten.
+  // Another file of the export of the current filehandle. As with set_current, the current stateid is cleared.
   void set_current_file(const core::Attributes& attr);
   void set_current_stateid(const Stateid& stateid) {
     current_stateid = stateid;

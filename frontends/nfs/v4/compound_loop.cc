@@ -17,7 +17,7 @@ void put_status(rpc::XdrWriter& out, std::size_t at, Nfs4Status status) {
   out.patch_u32(at, static_cast<std::uint32_t>(status));
 }
 
-// Whether the operation may stand here (2.10.2.2, 18.46.3).
+// Whether the operation is allowed in this position (2.10.2.2, 18.46.3).
 Nfs4Status check_place(const OperationEntry& entry, std::uint32_t minor, std::uint32_t index, std::uint32_t count,
                        bool in_session) {
   if (minor == 0) return Nfs4Status::kOk;

@@ -25,7 +25,7 @@ class Scan {
     foreseen = &foresee(number);
     return true;
   }
-  // To the next operation. False: this one is not known.
+  // To the next operation. False: this one is unknown.
   bool skip() { return foreseen->arguments.skip(in); }
 
   rpc::XdrReader in;
@@ -70,7 +70,7 @@ bool is_idempotent_compound(const rpc::CallHeader& header) {
   Scan scan(header.arguments);
   // Sessions have a replay cache of their own.
   if (scan.minor != 0) return true;
-  // Operations with the seqid of an owner are known as retries by that.
+  // Operations with the seqid of an owner are recognised as retries by that.
   while (scan.next()) {
     if (!scan.foreseen->idempotent) return false;
     scan.skip();

@@ -26,8 +26,8 @@ class DelegatedWrites : public std::enable_shared_from_this<DelegatedWrites> {
   void remove(core::FileId file, core::HolderId holder);
 
   enum class Answer : std::uint8_t {
-    kNobody,  // no other client has one, or its client does not say: the delegation is to be had back
-    kLater,   // its client was asked
+    kNobody,  // no other client has one, or its client does not answer: the delegation must be recalled
+    kLater,   // its client was called
     kKnown,
   };
   struct Told {
@@ -44,7 +44,7 @@ class DelegatedWrites : public std::enable_shared_from_this<DelegatedWrites> {
     Stateid stateid;
     core::HandleBytes handle;
     std::uint64_t given_change;    // of the file, when the delegation was given
-    std::uint64_t told_change;     // the last that was told
+    std::uint64_t told_change;     // the last one reported
     std::uint64_t counted_change;  // the last one reported to any client
     std::uint64_t told_size = 0;
     std::optional<Clock::time_point> asked{};  // and no answer yet

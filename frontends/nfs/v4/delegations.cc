@@ -69,7 +69,7 @@ void encode_delegation(Compound& c, const Delegated& delegated, bool explain) {
   if (!explain) return c.out.u32(kDelegationNone);
   c.out.u32(kDelegationNoneExt);
   c.out.u32(static_cast<std::uint32_t>(delegated.why));
-  // Neither pushed later nor told of when it might be had.
+  // Neither pushed later nor announced when available.
   if (delegated.why == NoDelegation::kContention || delegated.why == NoDelegation::kResource) c.out.boolean(false);
 }
 

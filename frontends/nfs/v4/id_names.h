@@ -13,7 +13,7 @@ namespace stoa::nfs4 {
 
 inline constexpr std::size_t kIdNameBytesMax = 1024;  // of such a string from a client
 
-// How the strings of one caller are to be understood.
+// The meaning of one caller's strings.
 struct IdNames {
   const core::RegistrySnapshot& registry;
   std::string_view domain;
@@ -23,7 +23,7 @@ struct IdNames {
 // Callers with Kerberos see names, others numbers.
 IdNames id_names(const Compound& c);
 
-// A number without leading zeros stands for itself.
+// A number without leading zeros means itself.
 std::string user_to_text(const IdNames& names, std::uint32_t uid);
 std::string group_to_text(const IdNames& names, std::uint32_t gid);
 

@@ -5,7 +5,7 @@
 namespace stoa::nfs4 {
 namespace {
 
-// Share reservations of others (RFC 7530 9.1.6, RFC 8881 9.1.2): those of expired clients give way.
+// Share reservations of others (RFC 7530 9.1.6, RFC 8881 9.1.2); those of expired clients yield.
 Nfs4Status check_shares(Compound& c, core::FileId file, core::OpenId through, bool write) {
   for (bool again = false;; again = true) {
     const Status may = c.env.state.check_denied(file, through, write ? core::kShareWrite : core::kShareRead);

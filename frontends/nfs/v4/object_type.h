@@ -5,9 +5,10 @@
 
 namespace stoa::nfs4 {
 
-// Of an operation on the content of regular files (RFC 8881 18.22.3 and others): kIsDir, kSymlink, kWrongType.
+// For an operation on the content of regular files (RFC 8881 18.22.3 and others): kIsDir, kSymlink, kWrongType.
 Nfs4Status data_status(Compound& c, core::FileId file, Errc code);
-// Of an operation on the current filehandle as a directory that tells symlinks apart (18.13.3): kSymlink, else kNotDir.
+// For an operation on the current filehandle as a directory that distinguishes symlinks (18.13.3): kSymlink, else
+// kNotDir.
 Nfs4Status directory_status(Compound& c, core::FileId dir, Errc code);
 
 }  // namespace stoa::nfs4

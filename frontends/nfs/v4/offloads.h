@@ -29,25 +29,24 @@ struct OffloadedCopy {
 
 class Offloads {
  public:
-  static constexpr std::size_t kCopiesMax = 256;  // those that are done and were not taken yet included
+  static constexpr std::size_t kCopiesMax = 256;  // including finished ones that were not taken yet
   static constexpr std::size_t kCopiesPerClientMax = 16;
 
   Offloads(core::Namespace& ns, MetricRegistry& metrics);
-  ~Offloads();  // copies under way are left as they are
+  ~Offloads();  // running copies stay
 
-  // Nothing: there are too many, or the client cannot be called back.
+  // Empty: there are too many, or the client cannot be called back.
   std::optional<Stateid> start(const std::shared_ptr<Client>& client, OffloadedCopy copy);
 
   struct Progress {
     std::uint64_t bytes = 0;
     std::optional<Nfs4Status> result{};  // it is done
   };
-  // Nothing: the client has no such copy.
+  // Empty: the client has no such copy.
   std::optional<Progress> progress(const Client& client, const Stateid& stateid) const;
   // When it returns, nothing more is copied; waits for one piece. False: the client has no such copy.
   bool cancel(const Client& client, const Stateid& stateid);
-  // The client has lost all that it had: its copies are forgotten. One that runs ends with its piece, which is not
-  // waited for.
+  // The client has lost all its state: its copies are forgotten. A running one ends with its piece, without a wait.
   void end(const Client& client);
 
  private:

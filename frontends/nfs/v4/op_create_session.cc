@@ -53,7 +53,7 @@ Nfs4Status op_create_session(Compound& c) {
       fore.requests == 0) {
     return Nfs4Status::kTooSmall;
   }
-  // Over this back channel nothing could ever be asked, or answered (18.36.3).
+  // This back channel is too small for any call, or answer (18.36.3).
   if (back.request_bytes < kMessageBytesMin || back.response_bytes < kMessageBytesMin ||
       back.operations < kCallbackOperationsMin || back.requests == 0) {
     return Nfs4Status::kTooSmall;

@@ -13,7 +13,7 @@ enum : std::uint32_t { kReadLock = 1, kWriteLock = 2, kReadLockWait = 3, kWriteL
 bool is_lock_type(std::uint32_t type) {
   return type >= kReadLock && type <= kWriteLockWait;
 }
-// It will be asked for until it is granted (9.6).
+// The client will poll until it is granted (9.6).
 bool is_blocking(std::uint32_t type) {
   return type == kReadLockWait || type == kWriteLockWait;
 }
@@ -78,7 +78,7 @@ Nfs4Status check_lock_grace(Compound& c, bool reclaim) {
   return c.env.state.in_grace() ? Nfs4Status::kGrace : Nfs4Status::kOk;
 }
 
-// By which the client is told that it is its turn. Empty: it cannot be called, and polls.
+// The handle in the client's callback. Empty: it cannot be called, and polls.
 std::optional<core::HandleBytes> handle_to_call(const Compound& c) {
   if (c.minor == 0 || !c.client->recalls.channel_up()) return std::nullopt;
   return c.env.handles.encode(c.current->ref);

@@ -38,7 +38,7 @@ struct Arguments {
   std::uint64_t verifier = 0;
   Claim claim = Claim::kNull;
   Stateid delegation{};
-  std::uint32_t held_delegation = kDelegationNone;  // to be had back
+  std::uint32_t held_delegation = kDelegationNone;  // to be recalled
   std::string_view name;
 };
 
@@ -152,7 +152,7 @@ core::OpenDisposition disposition_of(const Arguments& arguments) {
     case How::kUnchecked:
       break;
   }
-  // An existing file is taken as it is, but for this size (18.16.3).
+  // An existing file is taken unchanged, except for this size (18.16.3).
   const bool cuts = arguments.attributes.set.size == std::uint64_t{0};
   return cuts ? core::OpenDisposition::kOverwriteOrCreate : core::OpenDisposition::kOpenOrCreate;
 }
@@ -200,7 +200,7 @@ Nfs4Status keep_open(Compound& c, const Arguments& arguments, const core::FileRe
     if (const auto status = be_remembered(c); status != Nfs4Status::kOk) return status;
     const std::lock_guard lock(client.mutex);
     if (client.gone) return gone_status(c);
-    // Forgotten since, because it held nothing.
+    // Forgotten since, because it had no state.
     if (!client.remembered.load(std::memory_order_acquire) && !client.unrecorded.load(std::memory_order_acquire))
       continue;
     const auto known = client.opens.find({std::string(arguments.owner), file.id});

@@ -22,7 +22,8 @@ struct Request {
   Bitmap wanted{};
 };
 
-// Cookies are good for ever, so the verifier only has to tell that a cookie is of this directory; it survives restarts.
+// Cookies stay valid for ever, so the verifier only has to show that a cookie belongs to this directory; it survives
+// restarts.
 std::uint64_t cookie_verifier(const Compound& c) {
   const core::FileRef& dir = c.current->ref;
   std::uint64_t mixed = (c.ns.volume_id() ^ static_cast<std::uint64_t>(dir.id)) * 0x9e3779b97f4a7c15;
@@ -147,7 +148,7 @@ Nfs4Status list_directory(Compound& c, const Request& request) {
           return listing.finish(false, false);
       }
     }
-    // Nothing and not the end would have the client ask for the same again.
+    // An empty reply that is not the end would make the client repeat the request.
     if (reply->end || !listing.empty()) return listing.finish(false, reply->end);
   }
 }

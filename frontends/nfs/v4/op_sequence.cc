@@ -106,7 +106,7 @@ void SequenceGuard::finish() {
   if (session == nullptr) return;
   const std::lock_guard lock(session->mutex);
   Slot& slot = session->slots[slot_];
-  // SEQUENCE alone is always remembered (2.10.6.1.3); it is small.
+  // SEQUENCE alone is always cached (2.10.6.1.3); it is small.
   if ((cache_this_ || operations_ == 1) && c_.reply.slices.empty()) {
     const auto whole = c_.out.written_since(reply_at_);
     slot.reply.assign(whole.begin(), whole.end());

@@ -17,9 +17,9 @@ class SequenceGuard {
   // The operation itself: takes the slot. When replayed() is true afterwards, the reply is whole.
   Nfs4Status begin();
   bool replayed() const { return replayed_; }
-  // kRepTooBig, kRepTooBigToCache: a reply of so many bytes does not suit the session.
+  // kRepTooBig, kRepTooBigToCache: a reply of this size does not suit the session.
   Nfs4Status check_size(std::size_t bytes) const;
-  // All results are there: remembers them and gives the slot back.
+  // All results are complete: caches them and releases the slot.
   void finish();
 
  private:

@@ -9,7 +9,7 @@
 
 namespace stoa::nfs4 {
 
-// In minor version 0 everything may stand everywhere.
+// Minor version 0 allows every operation in every position.
 enum class Place : std::uint8_t {
   kInSession,  // behind SEQUENCE
   kFirst,      // SEQUENCE itself
@@ -20,11 +20,11 @@ enum class Place : std::uint8_t {
 // The layout of an operation's arguments, for skipping them: a number of bytes, and the parts that follow them.
 struct Arguments {
   enum class Tail : std::uint8_t {
-    kUnknown,  // nothing steps over these arguments
+    kUnknown,  // these arguments are never skipped
     kNone,
     kOpaque,
     kHandle,  // an opaque of at most kHandleBytesMax
-    kWords,   // a count and as many words
+    kWords,   // a count and that many words
   };
   std::uint8_t bytes = 0;
   Tail tail = Tail::kUnknown;
@@ -33,7 +33,7 @@ struct Arguments {
   bool skip(rpc::XdrReader& in) const;
 };
 
-// Which thread runs a COMPOUND is decided by its first operation that costs something.
+// The first operation with a cost selects the thread that runs a COMPOUND.
 enum class Cost : std::uint8_t {
   kNone,
   kMemory,  // rpc::CostClass has these

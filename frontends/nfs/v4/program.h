@@ -45,7 +45,7 @@ class Nfs4Program final : public nfs::Program {
 rpc::Outcome run_compound(const Environment& environment, const nfs::Call& call, rpc::Reply& reply);
 // Its cost class, as far as its first operations tell.
 rpc::CostClass cost_class_of(const rpc::CallHeader& header);
-// Where the data of its WRITE begins in the record; 0: there is none, or it is not to be told from this prefix.
+// The begin of its WRITE's data in the record; 0: none, or unknown from this prefix.
 std::size_t write_payload_offset(std::span<const std::byte> prefix);
 // Its price, and the handle of its file: the first one given. I/O of other files, and operations behind those that
 // are not looked through, are not included and pay when they run (io_price.h).

@@ -19,8 +19,7 @@ class Recalls {
   // Whether the client can be called: without, it gets no delegations.
   bool channel_up();
   bool all_lost();  // no channel is left that may work
-  // Something else that the client is to be told: over the newest channel that is up, else over the newest. False:
-  // there is none at all.
+  // Another callback: over the newest channel that is up, else over the newest. False: there is none at all.
   bool call(Callback callback);
 
   // A delegation was given out. The table may have recalled it before this is called: then it is recalled now.

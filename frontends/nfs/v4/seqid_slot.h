@@ -1,4 +1,4 @@
-// The turns of owners in minor version 0: an operation with a seqid takes the turn of its owner, and the loop over the
+// The turns of owners in minor version 0: an operation with a seqid takes the turn of its owner. The loop over the
 // operations ends it with the result (RFC 7530 9.1.7, 9.1.8). In later minor versions nothing here does anything.
 #pragma once
 

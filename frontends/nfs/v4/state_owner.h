@@ -19,7 +19,7 @@ namespace stoa::nfs4 {
 enum class OwnerKind : std::uint8_t { kOpen, kLock };
 
 inline constexpr std::size_t kOwnerBytesMax = 1024;  // NFS4_OPAQUE_LIMIT
-// In the table of all protocols the id of its client stands before a lock-owner's name, for LOCK4denied.
+// In the table of all protocols a lock-owner's name has the id of its client as prefix, for LOCK4denied.
 inline constexpr std::size_t kOwnerClientBytes = 8;
 inline constexpr std::size_t kIdleOwnersMax = 256;  // of a client: open-owners without state, kept for their numbers
 
@@ -60,13 +60,12 @@ class OwnerTable {
   // Found or made, and with one more user.
   OwnerRef use(OwnerKind kind, std::string_view name);
   void use(const OwnerRef& owner);
-  // One user less. An open-owner without users is remembered for a while: until kIdleOwnersMax others were used later.
+  // One user less. An open-owner without users is kept for a while: until kIdleOwnersMax others were used later.
   void release(const OwnerRef& owner);
   // RELEASE_LOCKOWNER. A request that uses it goes on with it alone.
   void forget(const OwnerRef& owner);
 
-  // CLOSE has ended this state of the owner: a retry still finds the owner by it, until the owner asks for something
-  // else.
+  // CLOSE has ended this state of the owner: a retry still finds the owner by it, until the owner's next request.
   void set_closed(const OwnerRef& owner, std::uint32_t serial);
   void clear_closed(const OwnerRef& owner);
   OwnerRef of_closed(std::uint32_t serial) const;

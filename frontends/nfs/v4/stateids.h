@@ -7,7 +7,7 @@
 
 namespace stoa::nfs4 {
 
-// The bytes that a client gets: boot, client and serial, so that a stateid of an earlier run is known as such.
+// The bytes of a stateid on the wire: boot, client and serial, so that one of an earlier run is recognised.
 Stateid stateid_of(const Client& client, const StateRecord& state);
 
 // The state behind a stateid of the compound's client (client->mutex held): kBadStateId, kOldStateId, kAdminRevoked.
@@ -20,11 +20,10 @@ FoundState find_state(const Client& client, const Stateid& stateid);
 bool is_revoked(const Client& client, const Stateid& stateid);
 bool forget_revoked(Client& client, const Stateid& stateid);
 
-// Stands for the current stateid (16.2.3.1.2) where the client sent the special one that means it. kBadStateId: there
-// is none.
+// Replaces the special stateid for the current one (16.2.3.1.2). kBadStateId: there is none.
 Nfs4Status resolve_current(const Compound& c, Stateid& stateid);
 
-// Which client's it says it is.
+// The client named in it.
 std::uint64_t client_of(const Stateid& stateid);
 // The owner that numbers the requests on this state (minor version 0), for any seqid; also of an open that its last
 // CLOSE has ended. Null: none (client.mutex held).

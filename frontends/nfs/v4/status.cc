@@ -80,7 +80,7 @@ Nfs4Status in_minor_version_0(Nfs4Status status) {
     case Nfs4Status::kWrongType:
       return Nfs4Status::kInval;
     case Nfs4Status::kBadSession:
-      return Nfs4Status::kExpired;  // the client was ended while it asked
+      return Nfs4Status::kExpired;  // the client was ended during the request
     case Nfs4Status::kDelegRevoked:
       return Nfs4Status::kBadStateId;
     default:

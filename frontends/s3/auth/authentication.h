@@ -30,7 +30,7 @@ class Authentication {
   // Errors: kAccessDenied when anonymous, or not in time; kInvalidAccessKeyId, kSignatureDoesNotMatch, and those of
   // malformed headers.
   Outcome<Identity> run();
-  // The access key that the request says to be signed with; empty: none was found.
+  // The access key of the request; empty: none was found.
   const std::string& claimed_key() const { return claimed_key_; }
 
  private:

@@ -15,7 +15,7 @@
 
 namespace stoa::s3 {
 
-// Where decoded bytes go. An error ends the request.
+// The receiver of decoded bytes. An error ends the request.
 class ByteSink {
  public:
   virtual ~ByteSink() = default;

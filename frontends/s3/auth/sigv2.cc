@@ -113,7 +113,7 @@ void append_parameters(std::string& out, const Request& request) {
     if (std::find(kSigned.begin(), kSigned.end(), parameter.name) != kSigned.end())
       signed_parameters.push_back(&parameter);
   }
-  // Of the same name, in the order of the request, in which they lie in memory.
+  // Headers of the same name, in the order of the request, which is their order in memory.
   std::ranges::sort(signed_parameters, {}, [](const QueryParameter* parameter) {
     return std::pair(std::string_view(parameter->name), parameter);
   });
@@ -138,7 +138,7 @@ std::vector<std::string> spellings_of_path(const Request& request, std::string_v
     paths.push_back(path + "/");
   }
   paths.push_back(path);
-  // No more than a name, or a value that is known: nothing that was signed for another request may be made to fit.
+  // Only a name, or a known value: no signature of another request must fit.
   if (const auto& query = request.target.query; !query.empty() && !query.front().has_value) {
     paths.push_back(path + "?" + query.front().name);
   } else if (!query.empty() && query.front().name == "list-type" && query.front().value == "2") {

@@ -17,7 +17,7 @@ struct AuthorizationV2 {
   std::string access_key{};
   std::string signature{};   // base64
   std::string date{};        // as it is signed: Date; presigned: Expires; empty when x-amz-date replaces it
-  std::int64_t seconds = 0;  // of the date; presigned: when it ends
+  std::int64_t seconds = 0;  // of the date; presigned: the expiry
 };
 
 // Errors: kInvalidArgument for a header that is not "AWS KEY:SIGNATURE"; kAccessDenied: a missing part, or no date.
@@ -26,7 +26,7 @@ Outcome<AuthorizationV2> parse_authorization_v2(const Request& request, bool pre
 // kRequestTimeTooSkewed; kAccessDenied: a presigned request has expired.
 Outcome<void> check_time(const AuthorizationV2& claim, std::int64_t now_seconds);
 
-// `path`: of bucket and key, as it was sent.
+// `path`: of bucket and key, as sent.
 std::string string_to_sign(const Request& request, const AuthorizationV2& claim, std::string_view path);
 
 // kSignatureDoesNotMatch with the string to sign. `host_bucket`: the bucket named by the host; empty: it is in the

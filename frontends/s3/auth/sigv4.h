@@ -41,7 +41,7 @@ Outcome<Authorization> parse_authorization(const Request& request, bool presigne
 // kAuthorizationQueryParametersError, with the region to use instead, by which SDKs retry.
 Outcome<void> check_region(const Authorization& claim, std::string_view region);
 
-// kRequestTimeTooSkewed, or for presigned requests kAccessDenied when not yet valid or expired;
+// Errors: kRequestTimeTooSkewed, or for presigned requests kAccessDenied when not yet valid or expired.
 // kAuthorizationHeaderMalformed or kAuthorizationQueryParametersError when the credential is of another day.
 Outcome<void> check_time(const Authorization& claim, std::int64_t now_seconds);
 

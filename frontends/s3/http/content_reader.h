@@ -29,7 +29,7 @@ class ContentReader {
   core::OpContext ctx_;
   ContentRange range_;
   std::shared_ptr<QosGate> gate_;
-  std::size_t slice_ = 0;         // at hand
+  std::size_t slice_ = 0;         // in memory
   std::uint64_t slice_done_ = 0;  // of it
   std::uint64_t sent_ = 0;        // of the range
 };

@@ -29,7 +29,7 @@ struct Request {
   std::string id;            // x-amz-request-id
   std::uint64_t serial = 0;  // the same as a number
   std::string method;
-  std::string raw_target;  // as it was sent
+  std::string raw_target;  // as sent
   Target target;
   std::vector<Header> headers;
   std::array<std::uint8_t, 16> address{};  // of the client; IPv4 mapped

@@ -40,7 +40,7 @@ struct Target {
 
 inline constexpr std::size_t kQueryParametersMax = 128;
 
-// The path of a request target as it was sent, without query or authority.
+// The path of a request target as sent, without query or authority.
 std::string_view raw_path(std::string_view raw_target);
 
 // Origin form ("/path?query") or absolute form ("http://host/path?query"). Absent: malformed, a NUL byte, or more than

@@ -46,7 +46,7 @@ struct ObjectRecord {
 
   std::string etag() const;  // without quotes
   std::uint32_t part_count() const;
-  // Of a part by its index, when it is kept.
+  // Hash of a part by its index, when it is kept.
   std::optional<Checksum> part_checksum(std::uint32_t index) const;
 
   std::string encode() const;

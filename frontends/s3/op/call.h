@@ -38,14 +38,14 @@ struct Call {
   const Route& route;
   std::shared_ptr<const core::RegistrySnapshot> registry;  // keeps `user` and `bucket`
   const core::User* user = nullptr;
-  mutable core::OpContext ctx{};         // acts as the user; its deadline is of the core call that began last
+  mutable core::OpContext ctx{};         // acts as the user; its deadline is that of the last core call
   const core::Export* bucket = nullptr;  // null for ListBuckets and CreateBucket only
   std::string body{};                    // of operations that take XML
 
   core::Namespace& ns() const { return services.ns; }
   core::FileId root() const { return bucket->root; }
   // The server's own housekeeping (multipart uploads, bucket directories), already decided upon.
-  // Of one call of the core that begins now.
+  // Deadline of a call of the core that begins now.
   const core::OpContext& fresh_ctx() const {
     begin_core_call(ctx);
     return ctx;
@@ -94,7 +94,7 @@ Outcome<Response> abort_multipart_upload(Call& call);
 
 // Each refuses early, before the body arrives, where it can.
 Outcome<std::unique_ptr<StreamingOperation>> begin_put_object(Call& call, const BodyPlan& plan);
-// UploadPart may ask for a checksum that the client did not announce: `plan` then says so.
+// UploadPart may need a checksum that the client did not announce: it is set in `plan`.
 Outcome<std::unique_ptr<StreamingOperation>> begin_upload_part(Call& call, BodyPlan& plan);
 
 }  // namespace stoa::s3

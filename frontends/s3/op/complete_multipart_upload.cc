@@ -144,7 +144,7 @@ Outcome<void> check_promises(const Request& request, const Upload& upload, const
   return {};
 }
 
-// Where the object is, in the style of the request.
+// The URL of the object, in the style of the request.
 std::string location(const Call& call) {
   const ServerOptions& options = call.services.options;
   std::string url = options.tls_certificate_file.empty() ? "http://" : "https://";

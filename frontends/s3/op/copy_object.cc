@@ -45,8 +45,8 @@ Outcome<Response> copy_result(const ObjectRecord& record, Timestamp modified) {
   return xml_response(xml.finish());
 }
 
-// Hashes, and the form of the ETag, are of the bytes: they go along. Bytes without the requested hash (written
-// over another protocol, or with another checksum) are read for it.
+// Hashes, and the form of the ETag, are of the bytes: they are copied. Bytes without the requested hash
+// (written over another protocol, or with another checksum) are read for it.
 Outcome<void> take_hashes(const Call& call, const FoundObject& source, const CopyPlan& plan, ObjectRecord& record) {
   const ObjectRecord* known = source.record ? &*source.record : nullptr;
   const bool same_checksum =
@@ -91,7 +91,7 @@ Outcome<Response> copy_once(const Call& call) {
   STOA_TRY(plan, read_plan(call.request, source.object));
   STOA_TRY(given, read_object_headers(call));
   const bool onto_itself = source.bucket->root == call.root() && source.key == call.route.key;
-  // To name a storage class, if only the one that it has, is asking for a change.
+  // Naming a storage class, even the present one, is a request for a change.
   if (onto_itself && !plan.replace_metadata && !call.request.filled("x-amz-storage-class")) {
     return refuse(Code::kInvalidRequest,
                   "This copy request is illegal because it is trying to copy an object to itself without changing the "

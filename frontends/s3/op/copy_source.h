@@ -1,5 +1,5 @@
 // x-amz-copy-source: the source of CopyObject and UploadPartCopy. The bytes are not copied: the new object shares the
-// source's extents (core::ConcatenateRequest). They are read only when a hash of them is not known yet.
+// source's extents (core::ConcatenateRequest). They are read only when a hash of them is unknown.
 #pragma once
 
 #include "frontends/s3/http/range.h"

@@ -15,7 +15,7 @@ constexpr int kAttemptsMax = 8;
 struct Selection {
   ByteRange range{};
   bool partial = false;                // 206
-  std::uint32_t parts = 0;             // x-amz-mp-parts-count, when a part was asked for
+  std::uint32_t parts = 0;             // x-amz-mp-parts-count, when a part was requested
   std::optional<Checksum> checksum{};  // of the selected range
 };
 

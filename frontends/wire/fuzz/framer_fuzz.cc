@@ -23,7 +23,7 @@ std::size_t length_of(const std::byte* header) {
 std::size_t payload_offset(std::span<const std::byte> prefix) {
   return prefix.size() / 2;
 }
-// The first bit of a length says whether its piece is the last one.
+// The first bit of a length marks the last piece.
 constexpr Framer kPieces{.header_bytes = 4,
                          .read = [](const std::byte* header) -> Framer::Piece {
                            return {.bytes = length_of(header) & 0x7fff'ffff, .last = (header[0] >> 7) != std::byte{0}};
