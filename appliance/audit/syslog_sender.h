@@ -1,4 +1,4 @@
-// Sends lines of the audit log to a syslog server (RFC 5424 over UDP, RFC 5426) or to that of this machine (/dev/log).
+// A sender of audit log lines to a syslog server (RFC 5424 over UDP, RFC 5426) or to that of this machine (/dev/log).
 #pragma once
 
 #include <condition_variable>

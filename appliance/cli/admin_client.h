@@ -1,4 +1,4 @@
-// Talks to the admin interface of a running stoad.
+// A client of the admin interface of a running stoad.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// From written to committed: syncs the data of a file and commits the record that names it.
+// The flush of a file: syncs its data and commits the record that names it.
 #pragma once
 
 #include "core/txn/volume_context.h"

@@ -1,4 +1,4 @@
-// From the header Authorization to the token that it shows.
+// Authentication by token: finds the token in the header Authorization.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Holds a request back until the QoS classes on its path admit it. Its connection has a thread of its own in any case:
-// that thread waits, and the client's bytes wait in the socket meanwhile.
+// The gate that holds a request back until the QoS classes on its path admit it. Its connection has a thread of its own
+// in any case: that thread waits, and the client's bytes wait in the socket meanwhile.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Performs operations on a volume and on the twin and compares the results.
+// The driver: performs operations on a volume and on the twin and compares the results.
 #pragma once
 
 #include <deque>

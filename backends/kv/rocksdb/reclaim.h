@@ -1,4 +1,4 @@
-// Reclaims space while the disk is full: removed data lies in tables until they are compacted, which RocksDB by itself
+// The space reclaimer for a full disk: removed data lies in tables until they are compacted, which RocksDB by itself
 // does only when more is written.
 #pragma once
 

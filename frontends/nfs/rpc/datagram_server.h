@@ -1,5 +1,5 @@
-// Answers programs with small calls over UDP, which status and lock managers of other systems use. One thread; a reply
-// is sent at once and not kept, so a duplicate call is run twice.
+// A server of programs with small calls over UDP, which status and lock managers of other systems use. One thread; a
+// reply is sent at once and not kept, so a duplicate call is run twice.
 #pragma once
 
 #include <memory>

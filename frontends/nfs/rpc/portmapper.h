@@ -1,4 +1,4 @@
-// Tells the local portmapper (rpcbind, RFC 1833 section 3) which port serves a program.
+// Registration at the local portmapper (rpcbind, RFC 1833 section 3) of the port that serves a program.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Calls services on other machines that their portmapper knows (RFC 1833): the lock managers and status monitors of
+// Calls to services on other machines through their portmapper (RFC 1833): the lock managers and status monitors of
 // clients. Over lines of the dialer: a call goes over TCP and, when that fails at any point, over UDP, each time from
 // asking for the port on.
 #pragma once

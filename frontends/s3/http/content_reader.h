@@ -1,4 +1,4 @@
-// Sends an object range in several pieces of memory or files: reads the next piece when the socket wants it.
+// A reader of an object range in several pieces of memory or files: reads the next piece when the socket wants it.
 #pragma once
 
 #include <sys/types.h>

@@ -1,4 +1,4 @@
-// Writes the XML of responses into one string.
+// A writer of the XML of responses into one string.
 #pragma once
 
 #include <cstdint>
