@@ -57,7 +57,7 @@ struct RecallWait {
 // Times granted to a holder and its leases.
 struct LeaseTerms {
   std::optional<std::chrono::milliseconds> recall_timeout{};  // empty: the volume's
-  // For how long it gets no new lease of a file whose lease was recalled by a reader: the file is contended.
+  // How long it gets no new lease of a contended file, that is after a recall, by the reason of the recall.
   std::chrono::milliseconds pause_after_look{10'000};
   std::chrono::milliseconds pause_after_change{10'000};
   std::chrono::milliseconds pause_after_name_change{10'000};

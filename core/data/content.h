@@ -1,4 +1,4 @@
-// The content of a file as part of metadata transactions: its charge and references, its removal, and the attachment of
+// The content of a file as part of metadata transactions: the blobs that it uses, its removal, and the attachment of
 // content gathered without a name (an upload) to a file.
 #pragma once
 

@@ -28,7 +28,8 @@ Result<Part> take_part(VolumeContext& volume, const OpContext& ctx, const NodeRe
 Result<StagedContent> content_of_parts(VolumeContext& volume, std::span<const Part> parts);
 
 // Another file is about to share this range, so its blobs are not written in place from now on, even where they appear
-// elsewhere in this file. Otherwise a writer that lengthens the last extent would take bytes of its blob for unused.
+// elsewhere in this file. Otherwise a writer that lengthens the last extent would take the blob's bytes behind it for
+// its own.
 void share_range(Layout& layout, std::uint64_t offset, std::uint64_t length);
 
 }  // namespace stoa::core

@@ -21,7 +21,7 @@ class Head {
 
   EventLog events;
   qos::Scheduler scheduler;
-  // One thread each: urgent flushes; background reads, paced by the disk; counts of owners, which are rare.
+  // Urgent work; background reads, paced by the disk; counts of owners, which are rare.
   Rounds flushing{4};
   Rounds reading{2};
   Rounds counting{1};

@@ -30,7 +30,7 @@ enum Mode : Modes {
   kLeaseWrite = 1 << 10,
   // The open that a delegation implies: its holder reads the file, and denies writing.
   kLeaseOpens = 1 << 11,
-  // The mode of a mandatory lock besides that of a lock: it conflicts with reading and writing.
+  // The modes of a mandatory lock besides those of a lock: they conflict with writing and reading.
   kForbidsWriting = 1 << 12,
   kForbidsReading = 1 << 13,
   // Never held, only requested: one access, which needs no open.
