@@ -174,7 +174,7 @@ TEST_F(StoresTest, ACrashBetweenTwoStepsOfRaisingLeavesPiecesThatFit) {
     ASSERT_TRUE(core::write_generation(**kv, next));
   }
   save("raised");
-  ASSERT_EQ(open(), "");  // of "raised"; its directories have taken it and noted, and taken, one more
+  ASSERT_EQ(open(), "");  // of "raised"; its directories have taken it, noted one more, and taken that
   save("after");
 
   // Step 1 for one and both; step 2 done or not.

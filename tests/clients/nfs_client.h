@@ -77,7 +77,7 @@ enum class NfsCreate : std::uint8_t { kUnchecked, kGuarded, kExclusive };
 // answers' callbacks; the others wait. After the connection broke, every call answers `lost`.
 class NfsClient {
  public:
-  // Null when the server cannot be reached or does not let us mount; `why` says so.
+  // Null when the server cannot be reached or refuses the mount; `why` has the reason.
   static std::unique_ptr<NfsClient> connect(const NfsTarget& target, std::uint32_t uid, std::string* why);
   ~NfsClient();
   NfsClient(const NfsClient&) = delete;

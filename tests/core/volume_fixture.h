@@ -14,7 +14,7 @@
 
 namespace stoa::core::test {
 
-// Why it failed; none: it did not.
+// The error; none: success.
 inline Errc code(const Status& status) {
   return status ? Errc{} : status.error().code;
 }

@@ -64,7 +64,7 @@ class BinWorker final : public Worker {
   }
 
  private:
-  // Where a thing is: "live/NAME", "bin/NAME THAT IT HAD", or nowhere.
+  // The place of an item: "live/NAME", "bin/OLD NAME", or nowhere.
   using PathResolver = std::map<std::string, std::string>;
 
   bool connect(const Protocols& protocols, std::string* why) override {
@@ -285,7 +285,7 @@ class BinWorker final : public Worker {
     return bin.ok() ? client.lookup(bin.handle, "0") : bin;
   }
 
-  // Which thing it is that has this name; a file's content is compared as a whole.
+  // The item of this name; a file's content is compared as a whole.
   bool identify(NfsClient& client, const NfsReply& found, const std::string& name, std::string* thing) {
     if (found.attr->type == NF3DIR) {
       *thing = "directory " + name;

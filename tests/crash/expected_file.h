@@ -83,7 +83,7 @@ class ExpectedFile {
   }
 
   std::string bytes_;
-  std::vector<Maybe> maybe_;  // in the order in which they were asked for
+  std::vector<Maybe> maybe_;  // in the order of the requests
 };
 
 }  // namespace stoa::crash

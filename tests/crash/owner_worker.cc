@@ -47,7 +47,7 @@ using Owners = std::map<Whose, Use>;
 using Limits = std::map<Whose, Limit>;
 struct Counting {
   bool on = false;
-  bool exact = false;  // the server said so
+  bool exact = false;  // as reported by the server
   Limits limits{};
 };
 
@@ -187,7 +187,7 @@ class OwnerWorker final : public Worker {
   }
 
   enum class Fits : std::uint8_t { kYes, kPerhaps, kNo };
-  // Whether the limits that were set let the change happen. kPerhaps: those that do not, may be of a place that is not
+  // Whether the limits that were set let the change happen. kPerhaps: other answers may be of a place that is not
   // counted yet.
   Fits fits(const Change& change) const {
     Fits fits = Fits::kYes;
@@ -217,7 +217,7 @@ class OwnerWorker final : public Worker {
     }
     return fits;
   }
-  // How many bytes more the limits leave to this file; absent: any number.
+  // The number of bytes that the limits leave to this file; absent: any number.
   std::optional<std::int64_t> room_of(const std::string& path) const {
     std::optional<std::int64_t> room;
     const Owned& file = owned_.at(path);
@@ -456,7 +456,7 @@ class OwnerWorker final : public Worker {
     return true;
   }
 
-  // Empty: the name is as `right` says.
+  // Empty: the name is as in `right`.
   std::string difference(const std::string& path, const Owned* right, const std::map<std::string, NfsEntry>& there) {
     const auto found = there.find(path);
     if (right == nullptr) return found == there.end() ? "" : path + " is there, and should not be";

@@ -10,7 +10,7 @@ namespace stoa::crash {
 
 enum class PowerCut : std::uint8_t {
   kNothing,     // all reached the disk; only empties the journal
-  kEverything,  // nothing that was not synced reached the disk
+  kEverything,  // no unsynced data reached the disk
   kRandom,      // any 4 KiB block may be in any state since the last sync, names in their order up to a random moment
 };
 

@@ -60,7 +60,7 @@ class RestartTest : public testing::Test {
     EXPECT_EQ(run_command(command, &output), 0) << output;
     return output;
   }
-  // All at the same time. True: every one said so.
+  // All at the same time. True: all of them did.
   template <class Do>
   bool each(Do what) {
     std::atomic<bool> all{true};
@@ -136,7 +136,7 @@ class RestartTest : public testing::Test {
     Bytes root_;
   };
 
-  // Of a server that has just come back: first in grace, then after it. `absent` comes only when grace is over.
+  // For a server that has just restarted: first in grace, then after it. `absent` comes only when grace is over.
   void come_back(const StateWorker* absent, bool ends_early) {
     const Bytes arena = workers_.front()->arena_handle();
     ASSERT_TRUE(each([&](StateWorker& w) { return &w == absent || w.reclaim(port_); }));
@@ -267,7 +267,7 @@ TEST_F(RestartTest, ClientsWithSessionsKeepWhatTheyHold) {
   if (!HasFailure()) finish();
 }
 
-// These do not say when they are done: grace lasts its whole time.
+// These clients do not report completion: grace lasts its whole time.
 TEST_F(RestartTest, ClientsOfMinorVersion0KeepWhatTheyHold) {
   for (int i = 0; i < 3; ++i)
     workers_.push_back(std::make_unique<StateWorker>(i, i == 2 ? 1 : 0, random_.next(), arena_));

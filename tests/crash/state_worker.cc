@@ -209,7 +209,7 @@ bool StateWorker::lock_range(HeldFile& file, std::size_t range, bool reclaim) {
       .u64(Arena::kRangeBytes)
       .u32(first ? 1 : 0);
   if (first) {
-    // A lock owner of its own for each time: 4.0 numbers the requests of an owner.
+    // A new lock owner each time: 4.0 numbers the requests of an owner.
     file.lock_seqid = 1;
     ops.u32(++file.open_seqid)
         .stateid(file.stateid)
@@ -252,7 +252,7 @@ bool StateWorker::unlock_range(HeldFile& file, std::size_t range) {
   result.next(14);
   file.locks = test::read_wire_stateid(result.in);
   if (!file.ranges.empty()) return true;
-  // The stateid is of no more use.
+  // The stateid is useless.
   if (minor_ != 0) return expect(send(Ops().op(45).stateid(file.locks)), "FREE_STATEID", &file);
   return true;
 }
@@ -463,7 +463,7 @@ bool StateWorker::begin(std::uint16_t port) {
 bool StateWorker::reclaim(std::uint16_t port) {
   port_ = port;
   verifier_.reset();
-  // The first thing that a client hears of a restart.
+  // The first sign of a restart for a client.
   wire_->reconnect(port);
   if (minor_ != 0) {
     if (!wire_->session.empty()) {

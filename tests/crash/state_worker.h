@@ -91,7 +91,7 @@ class StateWorker {
   const std::string& folder() const { return folder_; }
   const std::list<HeldFile>& files() const { return files_; }
   const Bytes& arena_handle() const { return arena_handle_; }
-  // Of files with a name, and of those without one that are open.
+  // For files with a name, and open ones without.
   std::uint64_t bytes() const;
   std::uint64_t counted() const;
   std::uint64_t steps() const { return steps_; }
@@ -99,7 +99,7 @@ class StateWorker {
   const std::vector<Bytes>& gone() const { return gone_; }  // handles of files that must not be there any more
 
  private:
-  CompoundResult send(const Ops& ops);  // behind a SEQUENCE where there are sessions; again while the server says DELAY
+  CompoundResult send(const Ops& ops);  // behind a SEQUENCE with sessions; retried while the server answers DELAY
   Nfs4Status connect(bool reclaim_complete);
   bool lost(const CompoundResult& result) const { return !result.good; }
   // True: done; false: the connection broke. Any other answer than `expected` is a failure of the test.

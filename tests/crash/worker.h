@@ -46,7 +46,7 @@ class Worker {
   virtual bool connect(const Protocols& protocols, std::string* why) = 0;
 
   void problem(std::string what) { problems_.push_back(name_ + ": " + std::move(what)); }
-  // The operation that is about to be asked for would make this true.
+  // The effect of the operation about to be sent.
   void begin(Change change) { doubt_ = std::move(change); }
   // It was acknowledged.
   void promised();

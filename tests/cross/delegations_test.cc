@@ -33,7 +33,7 @@ enum class Kind { kRead, kWrite };
 struct Case {
   const char* name;
   bool changes;                                           // else it only looks: it leaves delegations for reading alone
-  std::function<bool()> act;                              // false: not yet, the server says that it waits
+  std::function<bool()> act;                              // false: not yet, the server is waiting
   std::function<void(const std::string& content)> check;  // content of the file when `act` was done
 };
 
@@ -89,7 +89,7 @@ class DelegationsTest : public testing::Test {
   Nfs4Status by_other(const Ops& ops) { return other_->call(ops, 2).status; }
   Nfs4Status by_minor0(const Ops& ops) { return minor0_->send(ops).status; }
 
-  // The server says: not now.
+  // The server answers: not now.
   static bool done(const NfsReply& reply) {
     EXPECT_TRUE(reply.ok() || (!reply.lost && reply.status == NFS3ERR_JUKEBOX)) << reply.text();
     return reply.ok();

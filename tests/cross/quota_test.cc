@@ -69,7 +69,7 @@ class QuotaProtocolsTest : public ::testing::Test {
     return nlohmann::json::parse(output, nullptr, false)["usage"];
   }
 
-  // A writer brings `size` bytes (0: a new empty file) when the quota lets it; else it leaves all as it was.
+  // A writer brings `size` bytes (0: a new empty file) when the quota allows it; else it changes nothing.
   using Write = std::function<bool(std::uint64_t size)>;
   Write over_nfs3(int number, bool append) {
     std::shared_ptr<NfsClient> client = connect();
@@ -206,7 +206,7 @@ TEST_F(QuotaProtocolsTest, ASoftLimitWhoseGraceIsOverIsToldByEveryProtocol) {
       << output;
   const Write v3 = over_nfs3(0, true), v4 = over_nfs4(1, true), s3 = over_s3(2);
   ASSERT_TRUE(v3(500'001)) << "while grace lasts";
-  // Grace ends by the server's clock, in a second: sooner than so many bytes come one by one.
+  // Grace ends by the server's clock, in a second: sooner than this many bytes come one by one.
   while (s3(1)) {
   }
   EXPECT_FALSE(v3(1));

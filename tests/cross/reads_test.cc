@@ -130,7 +130,7 @@ class ReadsTest : public testing::Test {
     spec.version = 4;
     return {v40_->call(spec, arguments)};
   }
-  // Its reply is not to be remembered: it may be too long for that.
+  // Its reply must not be cached: it may be too long.
   CompoundResult call_v41(const Ops& ops, std::uint32_t minor = 1) {
     return v4_->send(Ops().sequence(v4_->session, v4_->sequence++, 0, false).more(ops), minor);
   }

@@ -239,7 +239,7 @@ int check_s3(const fs::path& source, const std::string& name) {
   std::vector<std::string> keys;
   for (const std::string& key : listing.keys) keys.push_back(key.substr(name.size() + 1));
   if (!std::is_sorted(keys.begin(), keys.end())) problems.add("the keys are not listed in byte order");
-  std::vector<std::string> sorted = files;  // std::map gave byte order already
+  std::vector<std::string> sorted = files;  // std::map has byte order already
   if (keys != sorted) {
     for (const std::string& key : keys) {
       if (!tree.contains(key)) problems.add("S3 lists " + key + ", which is no file of the source");

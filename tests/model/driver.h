@@ -19,7 +19,7 @@ class Driver {
  public:
   Driver(Engine& engine, const ModelOptions& options) : engine_(engine), options_(options) {}
 
-  // Performs the operation that this seed stands for. False: something differs, see failure().
+  // Performs the operation of this seed. False: something differs, see failure().
   bool step(std::uint64_t operation_seed);
   // Compares everything there is: the whole tree, usage of every directory, listings, check(); reopens the volume.
   bool compare_all();

@@ -1,4 +1,4 @@
-// The stores that a model run stands on: everything in memory, or RocksDB and host files in a folder of its own.
+// The stores of a model run: everything in memory, or RocksDB and host files in a folder of its own.
 #pragma once
 
 #include <functional>

@@ -115,7 +115,7 @@ bool Driver::do_set_meta() {
     described_[id] = version;
     verdict.touched[id] = Touch::kMaybe;
   }
-  // The version is of the content, which set_meta leaves alone.
+  // The version belongs to the content, which set_meta does not change.
   const auto now = ns().getattr(context(), {id});
   if (!now || now->attr.version() != seen_[id].version()) return differ("set_meta changed the version");
   return verify(id, Touch::kMaybe);

@@ -23,7 +23,7 @@ bool Driver::do_create() {
   }
   if (!after_create(verdict, reply, parent)) return false;
   if (!reply || !reply->created || request.mode != core::CreateMode::kExclusive) return true;
-  // A client that did not see the reply asks again, and must be told of the same file.
+  // A client that did not see the reply retries, and must get the same file.
   return after_create(twin_.create(request, ctx.cred), ns().create(ctx, request), parent);
 }
 

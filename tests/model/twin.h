@@ -24,7 +24,7 @@ namespace stoa::model {
 using core::FileId;
 using core::FileType;
 
-// The stored name of an entry: a directory's carries a trailing '/', so `a` and `a/` can stand side by side.
+// The stored name of an entry: a directory's carries a trailing '/', so `a` and `a/` can both exist.
 using Stored = std::string;
 
 struct TwinMeta {
@@ -50,7 +50,7 @@ struct TwinInode {
   FileId bin = core::kNoFile;         // its own
   bool is_bin = false;                // or a user's bin: no directory of the tree, and counts as nothing
   bool counted = true;                // of a bin
-  FileId charged_to = core::kNoFile;  // of a multipart upload: where it counts
+  FileId charged_to = core::kNoFile;  // of a multipart upload: the directory that it counts in
   // Others: every name, and the directory that the file is charged to.
   std::set<std::pair<FileId, Stored>> links;
   FileId charged_in = core::kNoFile;
@@ -72,7 +72,7 @@ struct TwinItem {
   Stored stored;                  // in the user's bin
   FileId parent = core::kNoFile;  // its old directory and name
   std::string raw;
-  FileId base = core::kNoFile;  // of a key: how the directories that only keys implied are found again
+  FileId base = core::kNoFile;  // of a key: to find again the directories that only keys implied
   std::string below;
   bool by_key = false;
   FileId copy_of = core::kNoFile;  // replaced content: the file that lives on
@@ -87,7 +87,7 @@ struct TwinUsage {
   core::Usage counted(const core::ExcludedClasses& excluded) const;
 };
 
-// How an operation may show in the time stamps of an inode.
+// The effect of an operation on the time stamps of an inode.
 enum class Touch : std::uint8_t {
   kNone,
   kMaybe,       // allowed to look changed or not (a change that changes nothing)
@@ -136,7 +136,7 @@ class Twin {
   // --- names as POSIX protocols see them (twin_names.cc)
   std::string shown(const TwinInode& dir, const Stored& stored) const;
   bool hidden(const TwinInode& dir, const Stored& stored) const;
-  // The stored name that a POSIX name stands for; nullopt: there is none now.
+  // The stored name of a POSIX name; nullopt: there is none now.
   std::optional<Stored> find(const TwinInode& dir, std::string_view name) const;
   Verdict lookup(FileId parent, std::string_view name, const core::Credentials& cred, FileId* found) const;
   bool empty_for_posix(const TwinInode& dir) const;
@@ -189,7 +189,8 @@ class Twin {
   void add_user_bin(FileId bin, FileId id);
   void drop_bin(FileId recycle_root);
   void settle_item(const TwinItem& pending, std::uint64_t serial, const std::string& name);
-  // Where an item was: with directories that lie in a bin themselves, where those were. nullopt: one of them is gone.
+  // The old path of an item: with directories that lie in a bin themselves, at their old places. nullopt: one of them
+  // is gone.
   struct Origin {
     std::string path;
     std::set<FileId> directories;
@@ -198,7 +199,7 @@ class Twin {
   std::string original_path(const TwinItem& item) const;  // empty: the directory is gone
   bool deleted_below(const TwinItem& item, FileId dir) const;
   Verdict restore(std::uint64_t serial, FileId to_parent, std::string_view to_name, const core::Credentials& cred);
-  // How many went; those that went with their directories do not count.
+  // The number removed, without those that went with their directories.
   std::uint64_t purge(FileId dir, const std::set<std::uint64_t>& wanted);
   void age(std::uint32_t days);
   std::vector<FileId> recycle_roots_below(
@@ -232,7 +233,7 @@ class Twin {
   // The same where a policy may keep it. `origin`: base, below and by_key.
   void remove_name(FileId dir, const Stored& stored, Verdict& verdict, const TwinItem& origin = {});
   bool can_go(FileId parent, const TwinInode& dir) const;  // an empty directory, as far as bins are concerned
-  bool can_move(const TwinInode& dir) const;               // nothing is charged to it that has no name in it
+  bool can_move(const TwinInode& dir) const;               // nothing without a name in it is charged to it
   void keep_content(FileId dir, const Stored& stored, const TwinItem& origin);
   FileId user_bin_for(FileId dir);
   Stored recycle(FileId dir, const Stored& stored, TwinItem item);
@@ -252,7 +253,7 @@ class Twin {
   std::uint64_t fresh_ = 0;
   std::map<FileId, TwinUsage> usages() const;  // of every directory, counted
   FileId above(FileId dir) const;
-  // Which class it is of in a directory, when it is of `below` in those below that.
+  // The class of a charge in a directory, when it is of `below` in those below that.
   core::UsageClass class_in(FileId dir, core::UsageClass below) const;
   // Of a charge that becomes one of a file that has a name, or none.
   bool has_room_for_charge(const TwinInode& inode, FileId from, FileId to,

@@ -125,7 +125,7 @@ void Twin::drop_link(FileId dir, const Stored& stored, Verdict& verdict) {
   }
 }
 
-// Where a file counts that lost its last name: no bin keeps it.
+// The directory that an orphan counts in: no bin keeps it.
 FileId Twin::outside_trash(FileId dir) const {
   FileId beyond = dir;
   for (FileId up = dir; up != core::kNoFile; up = above(up)) {
@@ -398,7 +398,7 @@ Verdict Twin::rename(const core::RenameRequest& request, const Credentials& cred
       const TwinInode& target = twin.at(twin.at(request.to_parent).names.at(*present));
       if (request.no_replace) verdict.errors.push_back(Errc::kExists);
       if (sticky_denies(cred, twin.at(request.to_parent), target)) verdict.errors.push_back(Errc::kAccess);
-      if (target.id == moved) std::erase(verdict.errors, Errc::kReadOnly);  // nothing is done
+      if (target.id == moved) std::erase(verdict.errors, Errc::kReadOnly);  // no change
       if (target.id == moved && verdict.ok()) return Verdict{.touched = {}, .subject = moved};
       if (directory && !target.is_directory()) {
         verdict.errors.insert(verdict.errors.end(), {Errc::kNotDirectory, Errc::kExists});
@@ -429,7 +429,7 @@ Verdict Twin::rename(const core::RenameRequest& request, const Credentials& cred
     } else {
       inode.links.erase({request.from_parent, from});
       inode.links.emplace(request.to_parent, stored);
-      // The charge goes along with a name in the file's home.
+      // The charge follows a name in the file's home.
       if (inode.charged_in == request.from_parent) inode.charged_in = request.to_parent;
     }
     verdict.touched[request.from_parent] = Touch::kContent;

@@ -372,7 +372,7 @@ void Twin::age(std::uint32_t days) {
     const std::uint64_t bytes_max = found != nullptr ? found->bytes_max.value_or(~0ull) : ~0ull;
     const bool counted = found != nullptr && found->enabled ? found->counted : at(bin).counted;
     if (counted != at(bin).counted) {
-      // Where there is room for it.
+      // If there is room for it.
       (void)within_quota([&](Twin& twin) {
         twin.at(bin).counted = counted;
         return Verdict{};

@@ -42,7 +42,7 @@ class Qos : public testing::Test {
     scheduler.change({&change, 1});
   }
 
-  // A client that keeps `depth` requests of one price under way, from its start to its end.
+  // A client that keeps `depth` requests of one price in flight, from its start to its end.
   struct Load {
     Path path;
     Price price;

@@ -1,4 +1,4 @@
-// The scheduler among many threads, with the steady clock. Nothing here depends on how long anything takes.
+// The scheduler among many threads, with the steady clock. Nothing here depends on a duration.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -68,7 +68,7 @@ TEST(QosThreads, EveryRequestIsGrantedOrRefusedOnceAndPaysWhatItCost) {
   // Without a limit all that waits goes at once.
   const std::pair<QosClass*, Limits> open{shared.get(), Limits{}};
   scheduler.change({&open, 1});
-  scheduler.settle();
+  scheduler.quiesce();
   EXPECT_EQ(scheduler.parked(), 0u);
   EXPECT_EQ(outstanding.load(), 0u);
   EXPECT_EQ(granted.load() + refused.load(), 8000u);
@@ -116,7 +116,7 @@ TEST(QosThreads, AfterCancelAndSettleNobodyIsCalled) {
                             }});
     }
     scheduler.cancel(&owner);
-    scheduler.settle();
+    scheduler.quiesce();
     gone.store(true);
     EXPECT_EQ(scheduler.parked(), 0u);
   }

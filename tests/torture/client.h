@@ -28,11 +28,11 @@ class Client {
  public:
   Client(std::string name, std::uint64_t seed) : name_(std::move(name)), random_(seed) {}
 
-  // Over connections to this server from now on; it must live as long as it is used.
+  // Uses connections to this server from now on; it must outlive the use.
   void attach(const clients::ServerProcess& server);
   // The next operation of this protocol goes over a connection of its own.
   void attach_anew(Version version) { connections_[static_cast<std::size_t>(version)].reset(); }
-  // How many of a hundred operations go over a connection of their own (10).
+  // The number of operations in a hundred with a connection of their own (10).
   void set_fresh(unsigned percent) { fresh_percent_ = percent; }
   // Reads give numbers of bytes that are no multiple of four, too, and are READ_PLUS now and then.
   void set_odd_reads(bool odd) { odd_reads_ = odd; }
@@ -54,7 +54,7 @@ class Client {
   // For scenarios that do something of their own to a file.
   std::string any_name();
   TwinFile& twin(const std::string& file) { return files_[file]; }
-  Protocol* protocol(Version version);  // nothing: it cannot be reached
+  Protocol* protocol(Version version);  // empty: it cannot be reached
   Status change(Version version, const std::string& file, const Change& change);
   Status read(Version version, const std::string& file, std::uint64_t offset, std::uint32_t count);
   Status read_whole(Version version, const std::string& file);

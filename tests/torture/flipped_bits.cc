@@ -39,7 +39,7 @@ bool flip(const fs::path& blobs, std::string_view around, unsigned bit) {
   return found;
 }
 
-// How the content came to be as it is when the bit turns.
+// The history of the content when the bit flips.
 enum class Way : std::uint8_t { kWritten, kCommitted, kPut, kPutAndTouched, kAlwaysWritten };
 constexpr std::pair<Way, const char*> kWays[] = {{Way::kWritten, "written with FILE_SYNC"},
                                                  {Way::kCommitted, "written, then COMMIT"},
@@ -51,7 +51,7 @@ class Flips {
  public:
   Flips(Run& run, fs::path data) : run_(run), data_(std::move(data)), client_("flip", run.random.next()) {}
 
-  // `restart` starts the server anew, after a kill when it is told so.
+  // `restart` restarts the server, after a kill if requested.
   Status one(const clients::ServerProcess*& server, const std::function<Status(bool)>& restart) {
     const auto& [way, story] = run_.random.pick(kWays);
     const std::string file = "f" + std::to_string(++files_);

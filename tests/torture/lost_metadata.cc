@@ -32,7 +32,7 @@ Status lost_metadata(Run& run) {
       {"a new data folder is given the old blobs", {}, other, {"--blob-directories", data / "blobs"}},
       {"its blobs are away", data / "blobs", data},
   };
-  // Each by itself in the short form would take four rounds of starts: in any order, all of them.
+  // Each alone in the short form would take four rounds of starts: in any order, all of them.
   std::vector<const Loss*> order;
   for (const Loss& loss : losses)
     order.insert(order.begin() + static_cast<std::ptrdiff_t>(run.random.below(order.size() + 1)), &loss);

@@ -21,12 +21,12 @@ enum class Said : std::uint8_t {
   kFailed,   // IO, SERVERFAULT, InternalError, and a body that breaks off
   kBusy,     // JUKEBOX, DELAY, SlowDown
   kOther,
-  kNoSuchThing,  // this protocol has no words for it
+  kNoSuchThing,  // the protocol lacks it
 };
 
 struct Answer {
   Said said = Said::kLost;
-  std::string text{};  // in the protocol's own words
+  std::string text{};  // in the terms of the protocol
   std::string bytes{};
   bool end = false;  // of the file, behind these bytes
   bool ok() const { return said == Said::kOk; }
@@ -37,7 +37,7 @@ inline constexpr Version kVersions[] = {Version::kNfs3, Version::kNfs40, Version
                                         Version::kS3};
 std::string_view name_of(Version version);
 
-// Of one read or write: a session of NFSv4 takes and gives a MiB, with all that is around the data.
+// Size of one read or write: a session of NFSv4 takes and gives a MiB, with all that is around the data.
 inline constexpr std::uint32_t kCallBytesMax = (1u << 20) - 4096;
 
 // Files are named relative to the export's directory and lie in it; used by one thread.

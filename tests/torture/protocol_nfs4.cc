@@ -47,7 +47,7 @@ Answer answer_of(const CompoundResult& result) {
   }
 }
 
-// How the two kinds of NFSv4 send a compound and hold an open.
+// The differences of the two kinds of NFSv4 in sending a compound and holding an open.
 class Caller {
  public:
   virtual ~Caller() = default;
@@ -64,7 +64,7 @@ class Caller {
   virtual Answer close(const Open& open) = 0;
 };
 
-// Version 4.0: each open is of an owner of its own, so that its sequence begins with 1.
+// Version 4.0: each open has an owner of its own, so that its sequence begins with 1.
 class Caller0 final : public Caller {
  public:
   Caller0(std::uint16_t port, const std::string& client, std::uint64_t verifier) : caller_(port, client, verifier) {
@@ -270,7 +270,7 @@ class Nfs4 final : public Protocol {
 
 std::unique_ptr<Protocol> connect_nfs4(const clients::ServerProcess& server, const std::string& client,
                                        const std::string& name, unsigned minor) {
-  // Each connection is of a machine that has started anew.
+  // Each connection is of a machine that has restarted.
   const auto verifier = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
   const auto port = static_cast<std::uint16_t>(server.nfs().nfs_port);
   const std::string machine = client + " 4." + std::to_string(minor);

@@ -16,7 +16,7 @@ class Together {
 
   void attach(const clients::ServerProcess& server);
   void set_disks(Disks disks);
-  // All work until so many operations are done.
+  // All work until this many operations are done.
   Status work(std::uint64_t operations) { return work(operations, {}); }
   // Then `kill` is called, which ends the server; the others meet that in the middle of their
   // operations.

@@ -139,7 +139,7 @@ std::string TwinFile::compare(std::uint64_t offset, std::uint64_t count, std::st
   const std::uint64_t size = now_->size();
   const std::string_view expected = offset < size ? std::string_view(*now_).substr(offset, count) : std::string_view();
   if (got.size() < expected.size() && !got.empty() && !end) {
-    // A server may give less than was asked for.
+    // A server may return less than requested.
     if (got != expected.substr(0, got.size())) return show_difference(expected.substr(0, got.size()), got);
     return {};
   }

@@ -28,7 +28,7 @@ class TwinFile {
  public:
   // Acknowledged. kMake makes a file that is missing, empty.
   void done(const Change& change);
-  // Asked for and not answered, or answered by an error: done wholly, in part or not at all.
+  // Sent and not answered, or answered by an error: done wholly, in part or not at all.
   void perhaps(const Change& change);
   // The server died.
   void died() {
@@ -49,7 +49,7 @@ class TwinFile {
   std::string history() const;  // the last 50
 
  private:
-  using Kept = std::optional<crash::ExpectedFile>;  // nothing: no such file
+  using Kept = std::optional<crash::ExpectedFile>;  // empty: no such file
 
   std::optional<std::string> now_;
   bool known_ = true;

@@ -67,7 +67,7 @@ bool locks(const char* path, const char* other) {
   EXPECT(lock(mine, F_SETLK, F_RDLCK, 15, 5) == 0);
   EXPECT(lock(theirs, F_SETLK, F_RDLCK, 15, 5) == 0);
   EXPECT(fails_with(EAGAIN, lock(mine, F_SETLK, F_WRLCK, 15, 5)));
-  // A waiter gets it when the other lets go.
+  // A waiter gets it when the other releases it.
   EXPECT(lock(theirs, F_SETLK, F_UNLCK, 0, 0) == 0);
   EXPECT(lock(mine, F_SETLKW, F_WRLCK, 0, 0) == 0);
   return true;

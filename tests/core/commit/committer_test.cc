@@ -194,7 +194,7 @@ TEST_F(CommitterTest, ASyncThatServesMoreThanItWasBegunForLeavesNobodyWaiting) {
   for (const char* key : {"1", "2", "3", "4"}) {
     const CommitTicket ticket = change(key);
     threads.emplace_back([&, ticket] { EXPECT_TRUE(committer_.wait_durable(ticket)); });
-    // Nothing tells that a thread waits; that it has had the time to is all that this test needs to be a hard one.
+    // A waiting thread cannot be observed; it has had the time to, which is enough for this test.
     for (int i = 0; i < 1000; ++i) std::this_thread::yield();
   }
   kv_.let_apply();
@@ -215,7 +215,7 @@ TEST_F(CommitterTest, AWaitForDurabilityEndsByItsDeadline) {
   EXPECT_EQ(committer_.wait_durable(*second, passed).error().code, Errc::kTimeout);
   kv_.let_sync();
   leader.join();
-  // Nothing of it is lost.
+  // Nothing is lost.
   EXPECT_TRUE(committer_.wait_durable(*first, passed));
   EXPECT_TRUE(committer_.wait_durable(*second));
   EXPECT_EQ(read(kv_, Family::kEntry, "b"), "2");

@@ -1,4 +1,4 @@
-// Small values that are read from memory are those that the store has.
+// Small values read from memory equal those in the store.
 #include "core/data/content_cache.h"
 
 #include "tests/core/data/data_fixture.h"

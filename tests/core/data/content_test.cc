@@ -244,7 +244,7 @@ TYPED_TEST(ContentTest, ConcatenationTakesRangesOfFilesThatStay) {
   ASSERT_TRUE(this->truncate(grown, std::uint64_t{1} << 40));  // inline still: one byte, and zeros
   const std::size_t blobs = this->blob_count();
 
-  // Of one file: aligned, odd and empty ranges, in any order, also twice. No blob is new.
+  // Reads of one file: aligned, odd and empty ranges, in any order, also twice. No blob is new.
   const auto joined = this->ns().concatenate(this->durable_, {.root = kRootId,
                                                               .key = "a",
                                                               .parts = {{large, {}, 12'345, 1u << 20},
@@ -403,7 +403,7 @@ TEST_F(ChecksumTest, QuietFileIsSealedAndItsDamageFoundByTheScrub) {
   damage(std::string_view(bytes).substr(2'000'000, 64));
   ASSERT_TRUE(volume_->run_scrub());
   EXPECT_EQ(volume_->damage().size(), 1u);
-  for (int round = 0; round < 2; ++round) {  // told once
+  for (int round = 0; round < 2; ++round) {  // reported once
     ASSERT_TRUE(volume_->run_gc());
     ASSERT_EQ(volume_->events().after(0).size(), 1u);
     const Event event = volume_->events().after(0)[0];

@@ -47,7 +47,7 @@ TEST_F(FailedSyncTest, GcLeavesWhatAQueuedCommitNames) {
   ASSERT_FALSE(allocated);
   EXPECT_EQ(allocated.error().code, Errc::kIo);
   const BlobId blob = blobs_.last_reserved;
-  (void)volume_->run_gc();  // says that the store is sick, or that there is nothing to do
+  (void)volume_->run_gc();  // the store is sick, or there is nothing to do
   EXPECT_TRUE(blobs_.holds(blob));
 
   open();

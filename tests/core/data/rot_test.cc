@@ -50,7 +50,7 @@ class RotTest : public DataTest<LocalBlobs> {
     killable_.dead = true;
     restart();
   }
-  // Flips a bit of the byte at `at` of a host file for which `pick` says so; how many there were.
+  // Flips a bit of the byte at `at` of each host file that `pick` selects; returns their number.
   template <class Pick>
   int flip(Pick pick) {
     int flipped = 0;

@@ -22,7 +22,7 @@ class SyncTest : public DataTest<WatchedTwin> {
   SyncTest() { deferring_.pending = &pending_; }
   WatchedBlobs& watched() { return static_cast<WatchedBlobs&>(*blobs_); }
 
-  // A file with content that is written and not settled; its blob is the one that was reserved last.
+  // A file with written, unsettled content; its blob is the one reserved last.
   FileId written(std::string_view name) {
     const FileId id = create(name);
     const std::string bytes = text(kBig);

@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// How often something happened, to wait for.
+// A counter of events that a test can wait for.
 class Times {
  public:
   void add() {

@@ -1,4 +1,4 @@
-// Inode records of many files at once: the same whether the store is walked or asked for each.
+// Inode records of many files at once: the same by a scan of the store and by single look-ups.
 #include "core/inode/load_inodes.h"
 
 #include <gtest/gtest.h>

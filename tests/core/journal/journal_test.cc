@@ -46,7 +46,7 @@ TYPED_TEST_SUITE(JournalTest, Engines);
 TYPED_TEST(JournalTest, AChangeOfAFileTellsItsName) {
   const FileId dir = *this->mkdir(kRootId, "d"), old = *this->create(dir, "old");
   ASSERT_TRUE(this->write(old, 0, std::string(100'000, 'x')));
-  this->reopen();  // nothing is known in memory any more
+  this->reopen();  // nothing is in memory any more
   const std::uint64_t begin = this->newest();
   const auto last = [&] {
     EXPECT_TRUE(this->volume_->flush());

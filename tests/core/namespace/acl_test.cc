@@ -264,7 +264,7 @@ TYPED_TEST(AclVolumeTest, AnInheritedAclOverridesTheUmask) {
   // RFC 8275
   EXPECT_EQ(this->mode(this->make("plain", {.mode = 0666, .umask = 022})), 0644u);
   ASSERT_TRUE(this->set_acl(this->dir_, {allow(AclWho::group(), kRead | kWrite, kF)}));
-  EXPECT_EQ(this->mode(this->make("a", {.mode = 0666, .umask = 022})), 0664u);  // of others nothing is said
+  EXPECT_EQ(this->mode(this->make("a", {.mode = 0666, .umask = 022})), 0664u);  // others are not mentioned
   EXPECT_EQ(this->mode(this->make("b", {.mode = 0600, .umask = 022})), 0600u);  // the mode takes away
   ASSERT_TRUE(this->set_acl(this->dir_, {allow(AclWho::everyone(), kRead, kF)}));
   EXPECT_EQ(this->mode(this->make("c", {.mode = 0666, .umask = 077})), 0444u);

@@ -105,7 +105,7 @@ TYPED_TEST(FindQosClassesTest, AppendsNothingForWhatIsGone) {
   }
 }
 
-// Against ancestors(), which remembers nothing.
+// Against ancestors(), which caches nothing.
 TYPED_TEST(FindQosClassesTest, RandomMovesLinksAndQosClasses) {
   std::mt19937_64 random(20261122);
   const auto below = [&](std::size_t n) { return random() % n; };

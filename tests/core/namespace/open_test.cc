@@ -28,7 +28,7 @@ class OpenTest : public VolumeTest<Engine> {
     EXPECT_TRUE(this->write(id, 0, text));
     return id;
   }
-  // Nothing of an open that was refused is left.
+  // A refused open leaves nothing behind.
   void expect_refused(const Result<OpenReply>& reply, Errc right, const OpContext& ctx) {
     EXPECT_EQ(code(reply), right);
     EXPECT_FALSE(state().holds_state(ctx.holder));

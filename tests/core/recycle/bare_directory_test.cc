@@ -29,7 +29,7 @@ TYPED_TEST_SUITE(BareDirectoryTest, Engines);
 
 TYPED_TEST(BareDirectoryTest, WhatWasInItAMomentAgoIsCountedWhereItIsNow) {
   const FileId dir = *this->mkdir(this->team_, "d");
-  // Nothing of this is written before the directory goes: a delete that is only applied waits for nothing.
+  // Nothing of this is written before the directory goes: a delete without durability waits for nothing.
   OpContext lazy;
   lazy.durability = Durability::kApplied;
   for (int round = 0; round < 3; ++round) {
@@ -146,7 +146,7 @@ TYPED_TEST(BareDirectoryTest, ReplacedByARename) {
   ASSERT_TRUE(this->ns().rename({}, {this->team_, "from", this->team_, "over"}));
   EXPECT_EQ(this->above(over),
             (std::vector{kRootId, this->team_, this->bin(this->team_), this->user_bin(this->team_), over}));
-  // With a limit of its own it needs the tree alone.
+  // With a limit of its own it needs the exclusive tree lock.
   const FileId limited = *this->mkdir(this->team_, "limited");
   ASSERT_TRUE(this->ns().set_quota({}, {limited, {.bytes = 5}}));
   ASSERT_TRUE(this->ns().rename({}, {this->team_, "over", this->team_, "limited"}));

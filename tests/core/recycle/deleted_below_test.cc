@@ -236,7 +236,7 @@ TYPED_TEST(DeletedBelowTest, ADirectoryThatLeftTakesNothingAlong) {
   const FileId a = *this->mkdir(this->mine_, "a");
   this->deleted(a, "f");
   ASSERT_TRUE(this->ns().rename({}, {this->mine_, "a", this->other_, "a"}));
-  // It lies in a bin of the owner's still, but would come back elsewhere.
+  // It still lies in a bin of the owner's, but would be restored elsewhere.
   EXPECT_THAT(this->names_below(this->mine_), ElementsAre("f"));
   EXPECT_EQ(this->refusal({.item = this->item("f"), .owned = this->mine_}), Errc::kAccess);
   ASSERT_TRUE(this->ns().restore({}, {.item = this->item("f"), .to_parent = this->mine_, .owned = this->mine_}));
@@ -254,7 +254,7 @@ TYPED_TEST(DeletedBelowTest, AnOwnerDoesNotBringBackTheDirectoryItself) {
   this->expect_consistent();
 }
 
-// Which of two names an object comes back under is told, not another name of the same file.
+// Restoring reports the name that was chosen of two, not another name of the same file.
 TYPED_TEST(DeletedBelowTest, TheNameThatCameBackIsTold) {
   const FileId file = this->file_of(this->mine_, "f", "text");
   ASSERT_TRUE(this->ns().link({}, {.id = file, .parent = kRootId, .name = "elsewhere"}));

@@ -127,7 +127,7 @@ TEST_F(StoredRegistryTest, TheLastUseOfATokenIsStoredAtMostOnceAMinute) {
   registry_->note_use(ann, {kStart + 200 * kSecond});
   EXPECT_EQ(registry_->last_use(ann).ns, kStart + 200 * kSecond);
   disk_is_broken_ = false;
-  // A request that was under way when the token went leaves nothing behind.
+  // A request in progress when the token went leaves nothing behind.
   ASSERT_TRUE(registry_->remove_token("ann"));
   registry_->note_use(ann, {kStart + 300 * kSecond});
   ASSERT_TRUE(registry_->add_token(ann));

@@ -193,7 +193,7 @@ template <class Engine>
 class BreakLeasesTest : public VolumeTest<Engine> {
  protected:
   StateTable& state() { return this->volume_->state(); }
-  // The caller of the operations: opens are of a holder.
+  // The caller of the operations: opens belong to a holder.
   OpContext other() {
     OpContext ctx;
     ctx.holder = state().add_holder(Protocol::kSmb, nullptr);

@@ -8,7 +8,7 @@
 namespace stoa::core::test {
 namespace {
 
-// Rows: asked for. Columns: held by another owner, in the order of the rows. x: conflict.
+// Rows: requested modes. Columns: held by another owner, in the order of the rows. x: conflict.
 constexpr std::array<std::string_view, kModes> kExpected = {
     //                     open  deny
     //                     RWD   RWD   lockSX leaseRHW leaseOpens forbidsWR
@@ -72,7 +72,7 @@ TEST(Conflicts, OfSeveralModesAreThoseOfEach) {
   }
 }
 
-// The same rules through the table: everything that can be held of a file against everything that can be asked for.
+// The same rules through the table: all state that can be held of a file against every request.
 class ConflictPairs : public TableTest {
  protected:
   struct Thing {
@@ -182,7 +182,7 @@ TEST_F(ConflictPairs, OfOneHolder) {
       Errc expected{};
       // Share-deny, which binds the holder's own opens, too.
       if ((conflicts_with(asked.modes & kOpenModes) & held.modes & kOpenModes) != 0) expected = Errc::kShareConflict;
-      // One lease of an owner and file: a cache gets more bits, a delegation stays as it is.
+      // One lease of an owner and file: a cache gets more bits, a delegation stays unchanged.
       else if ((asked.modes & kLeases) != 0 && (held.modes & kLeases) != 0)
         expected = ((asked.modes | held.modes) & kLeaseOpens) != 0 ? Errc::kBusy : Errc{};
       // Mandatory locks belong to an open, and this is another one, or none.

@@ -208,7 +208,7 @@ TEST_F(LockWaitsTest, KeepNoLeaseFromBeingRecalledOnlyWhenItMatters) {
   hold(request(a, {0, 10}, false));
   ASSERT_TRUE(grant(table(), kFile, cacher.id, kReadDelegation));
   EXPECT_EQ(ask(request(b, {0, 10})), "waits");
-  EXPECT_TRUE(cacher.recalled->empty());  // the lock is in the way yet
+  EXPECT_TRUE(cacher.recalled->empty());  // the lock still conflicts
   release(request(a, {0, 10}));
   EXPECT_EQ(cacher.recalled->size(), 1u);
 }

@@ -45,7 +45,7 @@ TYPED_TEST(ReclaimTest, GraceEndsWhenTheLastClientIsDone) {
   EXPECT_FALSE(this->state().in_grace());
   EXPECT_FALSE(this->state().may_reclaim(Protocol::kNfs, "a"));
   this->reopen();
-  EXPECT_TRUE(this->state().may_reclaim(Protocol::kNfs, "a"));  // still known
+  EXPECT_TRUE(this->state().may_reclaim(Protocol::kNfs, "a"));  // still remembered
   EXPECT_TRUE(this->state().may_reclaim(Protocol::kNfs, "new"));
   EXPECT_FALSE(this->state().may_reclaim(Protocol::kSmb, "s"));
 }

@@ -200,7 +200,7 @@ TYPED_TEST(ClassesTest, UsersAndGroupsAreLimitedByTheSame) {
   EXPECT_EQ(code(this->grow(b, 100)), Errc::kQuota);
 }
 
-// A bin in a directory that goes to a bin; folder markers belong to others than the directory.
+// A bin in a directory that goes to a bin; folder markers with other owners than the directory.
 TYPED_TEST(ClassesTest, DirectoriesTakeWhatIsInThemToTheBinAndBack) {
   const FileId homes = this->counted("homes");
   this->keep_deleted(homes);

@@ -205,7 +205,7 @@ TYPED_TEST(MultipartUsageTest, TheyMoveWithTheirBucket) {
   this->expect_usage(other, {60, 2, 2}, {60, 2, 1});
   this->expect_consistent();
   ASSERT_TRUE(this->limit(other, {.bytes = 10, .excluded = kNoMultipart}));
-  // Where they do not count, that is how they move.
+  // They move to where they do not count.
   ASSERT_TRUE(this->rename(other, "b", this->tenant_, "bucket"));
   ASSERT_TRUE(this->rename(this->tenant_, "bucket", other, "b"));
   EXPECT_EQ(code(this->complete("u", "o", {"1"})), Errc::kQuota);
@@ -269,7 +269,7 @@ TYPED_TEST(MultipartUsageTest, ALinkToAPartThatNobodyHasRoomForStaysTheUploads) 
   this->expect_usage(kRootId, {0, 0, 3}, {});
 }
 
-// Nothing of an upload is anything that was deleted, and it is no new child of its bucket.
+// No part of an upload counts as deleted, and it is no new child of its bucket.
 TYPED_TEST(MultipartUsageTest, TheBucketsRulesAreNotThose) {
   ASSERT_TRUE(this->volume_->registry().set_recycle({.dir = this->bucket_}));
   ASSERT_TRUE(this->limit(this->bucket_, {.bytes = 1}, QuotaOf::kChildren));

@@ -1,4 +1,4 @@
-// Users and groups come to be counted in directories that are full already, while everything goes on.
+// Counting of users and groups starts in directories that are full already, while everything goes on.
 #include <sys/wait.h>
 #include <unistd.h>
 

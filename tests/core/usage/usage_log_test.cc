@@ -38,7 +38,7 @@ TEST(UsageLog, ARecordSaysWhatWasAdded) {
     EXPECT_FALSE(UsageLog().add(std::string_view(record).substr(0, cut))) << cut;
 }
 
-// Remembers each group, so that the store can be had as it was behind any of them.
+// Records each group, so that the store can be rebuilt as of any of them.
 class GroupsKv final : public kv::MemoryKv {
  public:
   Status apply(std::span<const WriteBatch* const> batches) override {

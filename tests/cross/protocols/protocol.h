@@ -53,7 +53,7 @@ class Protocol {
   virtual std::vector<std::string> list(const std::string& path) = 0;  // names in a directory, sorted
   virtual std::optional<std::uint64_t> size(const std::string& path) = 0;
 
-  // kOther, and a failed expectation, where has_directories() says no.
+  // kOther, and a failed expectation, where has_directories() is false.
   virtual Outcome make_directory(const std::string& path) = 0;  // mode 0755
   virtual Outcome remove_directory(const std::string& path) = 0;
   virtual Outcome rename(const std::string& from, const std::string& to) = 0;

@@ -241,7 +241,7 @@ TEST_F(OwnerRecycleTest, AnOwnerRestoresNothingToPlacesOutside) {
                               "/team/sub/../../other/new", "/nothing/new", "/team/../nothing/new", "/teamwork"}) {
     const Answer refused = restore("mine", outside);
     EXPECT_EQ(refused.status, 403u) << outside << refused.text;
-    // Whether something is there, is not told.
+    // The existence of an object is not revealed.
     EXPECT_THAT(refused.message(), HasSubstr("the role owner")) << outside;
   }
   EXPECT_EQ(restore("mine", "/team/nothing/new").status, 404u);
@@ -310,7 +310,7 @@ TEST_F(AccessTest, AnOwnerSeesAndLimitsWhatIsInTheDirectoryAndNothingElse) {
   }
   EXPECT_EQ(owner(Method::kGet, "/v1/stat?path=/team/f"), 200u);
   EXPECT_EQ(owner(Method::kGet, "/v1/stat?path=/other/../team/f"), 200u);
-  // That something is missing is told where it would have been the owner's.
+  // A missing object is reported where it would have been the owner's.
   EXPECT_EQ(owner(Method::kGet, "/v1/stat?path=/team/nothing"), 404u);
   EXPECT_EQ(owner(Method::kGet, "/v1/stat?path=/team/nothing/../../other"), 404u);
   EXPECT_EQ(owner(Method::kGet, "/v1/stat?path=/team/f/x"), 400u);

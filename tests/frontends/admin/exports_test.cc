@@ -104,7 +104,7 @@ TEST_F(AdminTest, AnExportAsksForKerberosOnlyWhereThereIsSome) {
       << causes;
 }
 
-// A change of one thing leaves every other as it was.
+// A change of one member leaves every other unchanged.
 TEST_F(AdminTest, AChangeOfAnExportChangesOnlyWhatItNames) {
   ASSERT_EQ(call(Method::kPost, "/v1/users", R"({"name": "ann"})").status, 201u);
   ASSERT_EQ(call_json(Method::kPost, "/v1/exports", with(with(kTeam, "read_only", true), "owner", "ann")).status, 201u);

@@ -85,7 +85,7 @@ TEST_F(RecycleRoutesTest, AQuotaDeclaresWhatItCounts) {
   }
   EXPECT_EQ(get("/v1/quota?path=/dir").json["limits"], set.json["limits"]);
 
-  // Users and groups are limited by the same, which is not theirs to declare.
+  // The same applies to users and groups, which cannot change it.
   ASSERT_EQ(call(Method::kPut, "/v1/quota/owners?path=/dir", R"({"counted": true})").status, 200u);
   EXPECT_EQ(call(Method::kPut, "/v1/quota?path=/dir&user=7", R"({"bytes": 5, "count": ["recycled"]})").status, 400u);
   const Answer user = call(Method::kPut, "/v1/quota?path=/dir&user=7", R"({"bytes": 5})");

@@ -28,7 +28,7 @@ TEST_F(AdminTest, UsersAndGroupsNeverGetEachOthersNumbers) {
   EXPECT_EQ(user(R"({"name": "bob", "gid": 1004})")["uid"], 1003);  // ann is in 1002
   EXPECT_EQ(group(R"({"name": "crew"})")["gid"], 1005);
   EXPECT_EQ(user(R"({"name": "cid"})")["uid"], 1006);
-  // A uid that is asked for is given, with a group of its own.
+  // A requested uid is given, with a group of its own.
   const Json dan = user(R"({"name": "dan", "uid": 1000})"), eve = user(R"({"name": "eve", "uid": 1002})");
   EXPECT_EQ(dan["uid"], 1000);
   EXPECT_EQ(dan["gid"], 1007);
@@ -99,7 +99,7 @@ TEST_F(AdminTest, UsersGroupsExportsAndTokensComeInPages) {
     EXPECT_EQ(first[member][0]["name"], "ann");
     EXPECT_EQ(first["truncated"], true);
     EXPECT_EQ(first["next_after"], "bob");
-    ASSERT_EQ(call(Method::kDelete, path + "/bob").status, 204u);  // where the next page begins
+    ASSERT_EQ(call(Method::kDelete, path + "/bob").status, 204u);  // begin of the next page
     const Json second = get(path + "?limit=3&after=bob").json;
     ASSERT_EQ(second[member].size(), 3u);
     EXPECT_EQ(second[member][0]["name"], "cat");

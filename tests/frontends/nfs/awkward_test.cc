@@ -67,7 +67,7 @@ TEST_P(AwkwardTest, WriteTakesWhatEndsWithinTheLargestFileAndNothingElse) {
       }
       EXPECT_EQ(nfs->attributes(file_).size, std::max<std::uint64_t>(content_.size(), offset + count));
       EXPECT_EQ(nfs->read(file_, offset, static_cast<std::uint32_t>(count)), data);
-      // As it was.
+      // Unchanged.
       ASSERT_TRUE(nfs->setattr(file_, {.size = content_.size()}).ok());
       if (offset < content_.size()) {
         ASSERT_EQ(nfs->write(file_, offset, content_.substr(offset, count)), NfsStatus::kOk);

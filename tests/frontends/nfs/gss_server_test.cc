@@ -399,7 +399,7 @@ TEST_F(GssServerTest, ABodyThatWasChangedIsGarbage) {
     reply = ann.caller.call(spec(kCount), {}, {.inner_sequence = 5000});
     ASSERT_TRUE(reply);
     EXPECT_EQ(reply->accept_status, 4u);
-    // The header says another service than the body was made for.
+    // The header has another service than that of the body.
     for (const std::uint32_t said : {2u, 3u}) {
       if (said == static_cast<std::uint32_t>(service)) continue;
       reply = ann.caller.call(spec(kCount), {}, {.service = said});

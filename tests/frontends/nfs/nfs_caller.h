@@ -54,7 +54,7 @@ WireAttributes read_attributes(rpc::XdrReader& in);
 std::optional<WireAttributes> read_post_op(rpc::XdrReader& in);
 WireWcc read_wcc(rpc::XdrReader& in);
 
-// The result of a call. `in` stands behind the status.
+// The result of a call. `in` is positioned behind the status.
 struct NfsResult {
   explicit NfsResult(std::optional<WireReply> r)
       : reply(r ? std::move(*r) : WireReply{.reply_status = 99}), in(reply.results) {

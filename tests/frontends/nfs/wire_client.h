@@ -70,7 +70,7 @@ class WireClient {
   bool send_record(std::span<const std::byte> record);
   // Cuts the record into fragments of `size` bytes.
   bool send_fragments(std::span<const std::byte> record, std::size_t size);
-  // Nothing: the server closed the connection (or answered nonsense).
+  // Empty: the server closed the connection (or answered nonsense).
   std::optional<Bytes> receive_record();
   std::optional<WireReply> receive();
   static std::optional<WireReply> parse(std::span<const std::byte> record);

@@ -153,7 +153,7 @@ TEST(ReplyBufferDeathTest, NothingElseIsWrittenWhileAReservationIsOpen) {
   auto place = out.reserve(8, 100);
   EXPECT_DEATH(out.u32(2), "reserved_");
   EXPECT_DEATH(out.truncate(0), "reserved_");
-  EXPECT_DEATH(place.commit(100, [&] { out.u64(1), out.u32(2); }), "reserved_");  // a head that is longer than was said
+  EXPECT_DEATH(place.commit(100, [&] { out.u64(1), out.u32(2); }), "reserved_");  // a head longer than announced
   EXPECT_DEATH(place.commit(100, [&] { out.u32(1); }), "head_");
   EXPECT_DEATH(place.commit(101, [&] { out.u64(1); }), "most_");
 }

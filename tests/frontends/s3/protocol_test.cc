@@ -71,7 +71,7 @@ TYPED_TEST(ProtocolTest, ATruncatedBodyLeavesNothing) {
     ASSERT_TRUE(raw.send(std::string(size / 2, 'x')));
     raw.close();
   }
-  // A body of fewer decoded bytes than announced is told so.
+  // A body of fewer decoded bytes than announced gets the right error.
   RawClient raw(this->server_->port());
   const std::string body = "5\r\nhello\r\n0\r\n\r\n";
   ASSERT_TRUE(raw.send(signed_head("PUT", "/bucket/cut", kAccess, kSecret, "STREAMING-UNSIGNED-PAYLOAD-TRAILER",

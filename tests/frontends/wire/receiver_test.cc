@@ -23,7 +23,7 @@ Bytes pattern(std::size_t size, std::uint8_t seed) {
   return bytes;
 }
 
-// Record marking as ONC RPC has it: the first bit of a length says whether its piece is the last one.
+// Record marking of ONC RPC: the first bit of a length marks the last piece.
 constexpr Framer kPieces{.header_bytes = 4, .read = [](const std::byte* header) -> Framer::Piece {
                            const std::uint32_t mark = test::be32_at(header);
                            return {.bytes = mark & 0x7fff'ffff, .last = mark >> 31 != 0};

@@ -1,4 +1,5 @@
-// The server with a toy protocol: records are cut, run and answered, and limits hurt the one that reached them.
+// The server with a toy protocol: records are cut, run and answered, and limits affect only the client that
+// reached them.
 #include "frontends/wire/server.h"
 
 #include <gtest/gtest.h>
@@ -253,7 +254,7 @@ TEST_F(WireServerTest, ARecordThatTheProtocolDoesNotKnowClosesItsConnection) {
 TEST_F(WireServerTest, ASlowSenderIsClosedAndItsMemoryGivenBack) {
   start({.record_timeout = std::chrono::seconds(1)});
   ToyClient slow(port_);
-  // So much that it is received into memory of the pool.
+  // Large enough to be received into memory of the pool.
   slow.send(joined({be32(200'000), Bytes(1000)}));
   EXPECT_TRUE(slow.closed_by_server());
   EXPECT_EQ(metric("stoa_toy_connections_closed_total{reason=\"record_timeout\"}"), 1u);
@@ -272,7 +273,7 @@ TEST_F(WireServerTest, AClientMayDisconnectWithRequestsInFlight) {
   EXPECT_EQ(ToyClient(port_).call(9, "echo x"), (ToyReply{9, "x"}));
   toy_.open_gate();
   toy_.wait_for_passed(kRequests);
-  // Both connections go, each told its session once.
+  // Both connections go, and each session is closed once.
   while (metric("stoa_toy_connections") != 0) std::this_thread::yield();
   server_->stop();
   EXPECT_EQ(Toy::Session::sessions_closed, 2);

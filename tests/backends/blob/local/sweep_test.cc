@@ -8,7 +8,7 @@ namespace {
 
 class SweepTest : public StoreTest {
  protected:
-  // Blobs of which each holds bytes of its own, safe on the disk.
+  // Blobs with distinct bytes, safe on the disk.
   std::vector<BlobId> fill(std::size_t count, std::uint64_t bytes, unsigned seed) {
     std::vector<BlobId> blobs;
     for (std::size_t i = 0; i < count; ++i) {

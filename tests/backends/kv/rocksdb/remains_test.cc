@@ -45,7 +45,7 @@ class TombstonesTest : public ::testing::Test {
   void remove(std::uint64_t keys) {
     apply_for(keys, [](core::WriteBatch& batch, const std::string& key) { batch.remove(Family::kEntry, key); });
   }
-  // How many remains a walk of the empty family steps over.
+  // The number of tombstones that a scan of the empty family skips.
   std::uint64_t walk_nothing() {
     const auto& counters = *rocksdb::get_perf_context();
     const std::uint64_t before = counters.internal_delete_skipped_count;

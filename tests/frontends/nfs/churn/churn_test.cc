@@ -225,7 +225,7 @@ class ChurnTest : public ProtocolTest {
       done[number].store(i + 1, std::memory_order_release);
     }
   }
-  // Again and again, but not so often that the writers come to nothing in a large directory: a hundred times in all.
+  // Again and again, but rarely enough that the writers make progress in a large directory: a hundred times in all.
   void read(const std::function<Names()>& list) {
     const auto sum = [](const std::array<std::size_t, kWriters>& counts) {
       return std::accumulate(counts.begin(), counts.end(), std::size_t{0});

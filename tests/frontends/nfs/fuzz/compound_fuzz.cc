@@ -18,7 +18,7 @@ using namespace stoa;
 using nfs4::Nfs4Status;
 
 enum Kind : std::uint32_t {
-  kWhole,           // COMPOUND4args as it is
+  kWhole,           // COMPOUND4args, unchanged
   kFirstInSession,  // operations behind a SEQUENCE of the first client, minor version 1
   kFirstNewest,     // the same, minor version 2
   kSecondNewest,    // the second client's
@@ -99,7 +99,7 @@ class World {
     std::uint32_t sequence = 0;
   };
 
-  // The fuzzer cannot guess a keyed checksum, so where 36 bytes of a handle may stand, one of ours is put.
+  // The fuzzer cannot guess a keyed checksum, so one of our handles is put where 36 bytes of a handle may stand.
   void put_real_handles(std::vector<std::byte>& record) const {
     constexpr unsigned char kAsk[] = {0, 0, 0, core::kHandleBytes};
     for (std::size_t i = 0; i + 4 + core::kHandleBytes <= record.size(); i += 4) {

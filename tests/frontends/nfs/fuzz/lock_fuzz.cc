@@ -61,7 +61,8 @@ class World {
   }
 
  private:
-  // The fuzzer cannot guess a keyed checksum, so where 36 bytes of a handle may stand, one of ours is put.
+  // The fuzzer cannot guess a keyed checksum, so one of our handles is put where 36 bytes of a handle may
+  // stand.
   void put_real_handles(std::vector<std::byte>& record) const {
     constexpr unsigned char kAsk[] = {0, 0, 0, core::kHandleBytes};
     for (std::size_t i = 0; i + 4 + core::kHandleBytes <= record.size(); i += 4) {

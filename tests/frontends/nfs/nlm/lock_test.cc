@@ -99,7 +99,7 @@ TEST_F(NlmTest, ProcessesOfAMachineAndMachinesOfANameAreDistinct) {
   EXPECT_EQ(a->lock(file, {0, 1, true, 1}), NlmStatus::kGranted);
   EXPECT_EQ(a->lock(file, {0, 1, true, 2}), NlmStatus::kDenied);
   EXPECT_EQ(b->lock(file, {0, 1, true, 1}), NlmStatus::kDenied);
-  EXPECT_EQ(b->unlock(file, {0, 1, true, 1}), NlmStatus::kGranted);  // of something that it does not have
+  EXPECT_EQ(b->unlock(file, {0, 1, true, 1}), NlmStatus::kGranted);  // of state that it does not have
   EXPECT_EQ(b->lock(file, {0, 1, true, 1}), NlmStatus::kDenied);
 }
 
@@ -212,7 +212,7 @@ TEST_F(NlmTest, WhatIsRefusedIsToldToAudit) {
   EXPECT_EQ(owner.test(file, {0, 1}), NlmStatus::kFailed);
   // A message is refused like a call, and once.
   EXPECT_TRUE(owner.tell(kNlmLockMsg, owner.arguments(kNlmLock, file, {0, 1})));
-  EXPECT_EQ(owner.unlock(file, {0, 10}), NlmStatus::kGranted);  // asks for no permission
+  EXPECT_EQ(owner.unlock(file, {0, 10}), NlmStatus::kGranted);  // checks no permission
   std::vector<std::string> told;
   for (const std::string& refusal : refusals())
     told.push_back(refusal.substr(0, 7) + refusal.substr(refusal.find(": ")));
@@ -315,7 +315,7 @@ TEST_F(NlmTest, WhoAsksAgainHasItWhateverTheCallCameTo) {
   EXPECT_EQ(a->unlock(file, {0, 10}), NlmStatus::kGranted);
   const CallIn call = machine.take();
   EXPECT_EQ(b->lock(file, {0, 10}, true), NlmStatus::kGranted);
-  // A refusal that comes late: the cookie is of no meaning any more.
+  // A late refusal: the cookie is unknown by then.
   rpc::XdrReader in(call.arguments);
   const auto cookie = nlm::read_test(in).cookie;
   EXPECT_TRUE(b->tell(kNlmGrantedRes, Xdr().opaque(cookie).u32(1)));
@@ -419,7 +419,7 @@ TEST_F(NlmTest, WhoNoExportLetsInIsNotAnswered) {
   EXPECT_TRUE(a->tell(kNlmUnlockMsg, a->arguments(kNlmUnlock, file, {0, 1})));
   EXPECT_EQ(machine.take().procedure, kNlmUnlockRes);
   EXPECT_FALSE(machine.called());
-  // A host that is known is told even of a handle that is none.
+  // A known host gets an answer even for an invalid handle.
   EXPECT_EQ(a->lock(file, {0, 1}), NlmStatus::kGranted);
   EXPECT_TRUE(a->tell(kNlmTestMsg, a->arguments(kNlmTest, altered, {0, 1})));
   EXPECT_EQ(machine.take().procedure, kNlmTestRes);
@@ -559,7 +559,7 @@ TEST_F(NlmTest, AClientThatComesWithANewerStateHasStartedAnewWithoutAWord) {
   EXPECT_EQ(a->lock(file, {0, 10}), NlmStatus::kGranted);
   EXPECT_EQ(b->lock(file, {0, 10}, true), NlmStatus::kBlocked);
   LockCaller again(port, "alpha");
-  EXPECT_EQ(again.lock(file, {20, 1}), NlmStatus::kGranted);  // says nothing of its state
+  EXPECT_EQ(again.lock(file, {20, 1}), NlmStatus::kGranted);  // does not report its state
   EXPECT_FALSE(machine.called());
   again.state = 7;
   EXPECT_EQ(again.lock(file, {30, 1}), NlmStatus::kGranted);
@@ -772,7 +772,7 @@ TEST_F(NlmRestartTest, LocksAreReclaimedWhileOthersWait) {
   EXPECT_EQ(b->share(file, 1, 0), NlmStatus::kGranted);
   EXPECT_EQ(a->lock(file, {0, 10}, false, true), NlmStatus::kDenied);  // nothing to reclaim
   restart_all();
-  // Clients are told, by address and by name; the two datagrams may overtake each other.
+  // Clients are notified, by address and by name; the two datagrams may overtake each other.
   std::multiset<bool> by_address;
   for (int i = 0; i < 2; ++i) {
     const CallIn told = machine.take();

@@ -39,7 +39,7 @@ TEST_F(Open40Test, ANewOwnerMustConfirmOnce) {
   const auto second = a->open(root, "g", 12);
   ASSERT_EQ(second.status, Nfs4Status::kOk);
   EXPECT_FALSE(second.must_confirm());
-  // The owner is remembered when it has nothing open any more.
+  // The owner is kept when it has nothing open any more.
   EXPECT_EQ(a->close(file.handle, confirmed.stateid, 13).status, Nfs4Status::kOk);
   EXPECT_EQ(a->close(second.handle, second.stateid, 14).status, Nfs4Status::kOk);
   EXPECT_FALSE(a->open(root, "f", 15).must_confirm());
@@ -48,7 +48,7 @@ TEST_F(Open40Test, ANewOwnerMustConfirmOnce) {
 TEST_F(Open40Test, WhatWasNotConfirmedGivesWayToTheNextOpen) {
   const auto first = a->open(root, "f", 1, {.deny = kOpenWrite});
   ASSERT_EQ(first.status, Nfs4Status::kOk);
-  const auto second = a->open(root, "g", 77);  // any number: nothing is known of this owner
+  const auto second = a->open(root, "g", 77);  // any number: this owner is unknown
   ASSERT_EQ(second.status, Nfs4Status::kOk);
   EXPECT_TRUE(second.must_confirm());
   EXPECT_EQ(a->open_confirm(first.handle, first.stateid, 78).status, Nfs4Status::kBadStateId);

@@ -20,7 +20,7 @@ struct WireStateid {
   Bytes other = Bytes(12);
 };
 
-// The operations of a COMPOUND, as they stand on the wire.
+// The operations of a COMPOUND in wire format.
 class Ops {
  public:
   Ops& op(std::uint32_t number) {
@@ -74,7 +74,7 @@ class Ops {
   std::vector<std::uint32_t> numbers;
 };
 
-// `in` stands behind the number of results.
+// `in` is positioned behind the number of results.
 struct CompoundResult {
   CompoundResult(std::optional<WireReply> r)
       : reply(r ? std::move(*r) : WireReply{.reply_status = 99}), in(reply.results) {
@@ -163,7 +163,7 @@ class CompoundCaller {
   std::optional<Told> told;
   int asked = 0;
   bool back_channel = false;
-  std::uint32_t slots = 8;          // that are asked for
+  std::uint32_t slots = 8;          // the requested ones
   std::uint32_t minor_version = 1;  // of the session
   // Over a new connection from now on; gives the old one, still open.
   std::unique_ptr<WireClient> reconnect(std::uint16_t port);

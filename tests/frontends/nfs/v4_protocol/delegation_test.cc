@@ -12,7 +12,7 @@ constexpr std::uint32_t kDelegationNone = 0, kDelegationRead = 1, kDelegationWri
 constexpr std::uint32_t kCbPathDown = 0x1, kStateRevoked = 0x40, kCbPathDownSession = 0x200;
 const WireStateid kAnonymous{};
 
-// `a` has a back channel and gets delegations; `b` and `nfs` (version 3) are in the way.
+// `a` has a back channel and gets delegations; `b` and `nfs` (version 3) conflict with it.
 class DelegationTest : public ProtocolTest {
  protected:
   explicit DelegationTest(const core::VolumeOptions& volume_options = {})
@@ -256,7 +256,7 @@ TEST_F(DelegationTest, LookUpsAndListingsRecallADelegationForWriting) {
   EXPECT_FALSE(a->recalled());
   expect_recall4(listed, [&] { return list(1u << 4); });
   expect_recall4(write("look-up"), [&] { return by_b(Ops().putfh(root).lookup("look-up")); });
-  // Two are asked for at once.
+  // Two recalls at once.
   const auto one = write("one"), two = write("two");
   EXPECT_EQ(list(1u << 4), Nfs4Status::kDelay);
   a->take_recall();

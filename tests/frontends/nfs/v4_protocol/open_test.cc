@@ -69,7 +69,7 @@ TEST_F(OpenTest, WhatAQuotaRefusesToCreateIsNotThere) {
   EXPECT_EQ(create(1, 100), Nfs4Status::kOk);
 }
 
-// It is as large as it was, and all of it counts, until the client closes it.
+// Its size is unchanged, and all of it counts, until the client closes it.
 TEST_F(OpenTest, WhatIsRemovedWhileOpenKeepsAFullQuotaFull) {
   const auto dir = volume->ns().lookup({}, {.parent = core::kRootId, .name = "test", .root = core::kRootId});
   ASSERT_TRUE(dir);
@@ -257,7 +257,7 @@ TEST_F(OpenTest, LocksConflictBetweenOwnersAndClients) {
   ASSERT_EQ(a->unlock(file.handle, mine.stateid, 12, 3), Nfs4Status::kOk);
   EXPECT_EQ(b->lock(other.handle, other.stateid, "k", 12, 3).status, Nfs4Status::kOk);
   EXPECT_EQ(b->lock(other.handle, other.stateid, "k", 11, 3).status, Nfs4Status::kDenied);
-  // Closing lets go of all of them.
+  // Closing releases all of them.
   ASSERT_EQ(a->close(file.handle, file.stateid), Nfs4Status::kOk);
   EXPECT_EQ(b->lock(other.handle, other.stateid, "k", 10, 3).status, Nfs4Status::kOk);
 }

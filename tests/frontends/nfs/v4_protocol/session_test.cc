@@ -39,7 +39,7 @@ TEST_F(SessionTest, WhatNeedsASessionAndWhatStandsAlone) {
   EXPECT_EQ(c.send(Ops().op(57).u64(c.client).putrootfh()).status, Nfs4Status::kNotOnlyOp);
   EXPECT_EQ(c.call(Ops().sequence(c.session, 99)).status, Nfs4Status::kSequencePos);
   EXPECT_EQ(c.call(Ops().op(35)).status, Nfs4Status::kNotSupp);       // SETCLIENTID is not of this minor version
-  EXPECT_EQ(c.call(Ops().op(59), 1).status, Nfs4Status::kOpIllegal);  // ALLOCATE is of 4.2
+  EXPECT_EQ(c.call(Ops().op(59), 1).status, Nfs4Status::kOpIllegal);  // ALLOCATE belongs to 4.2
   EXPECT_EQ(c.call(Ops().op(2)).status, Nfs4Status::kOpIllegal);
   EXPECT_TRUE(c.call(Ops().putrootfh()).ok());
 }
