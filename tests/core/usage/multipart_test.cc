@@ -205,7 +205,7 @@ TYPED_TEST(MultipartUsageTest, TheyMoveWithTheirBucket) {
   this->expect_usage(other, {60, 2, 2}, {60, 2, 1});
   this->expect_consistent();
   ASSERT_TRUE(this->limit(other, {.bytes = 10, .excluded = kNoMultipart}));
-  // They move to where they do not count.
+  // Excluded, they move regardless of the limit.
   ASSERT_TRUE(this->rename(other, "b", this->tenant_, "bucket"));
   ASSERT_TRUE(this->rename(this->tenant_, "bucket", other, "b"));
   EXPECT_EQ(code(this->complete("u", "o", {"1"})), Errc::kQuota);

@@ -69,7 +69,7 @@ class ToyProgram final : public test::PlainProgram {
         return {};
       }
       case kBulk: {
-        const std::uint32_t size = std::min(in.u32(), kBulkMax);  // before the first request of the noise test
+        const std::uint32_t size = std::min(in.u32(), kBulkMax);  // the noise test sends any value
         auto memory = std::make_shared<Bytes>(size, std::byte{7});
         reply.out.u32(size);
         reply.slices.push_back({.bytes = *memory, .length = size, .keep = memory});
