@@ -2,8 +2,8 @@
 //
 //   TYPE    A allow, D deny
 //   FLAGS   f file inherit, d directory inherit, n no propagate, i inherit only, I inherited; g: WHO is a group
-//   WHO     OWNER@, GROUP@, EVERYONE@; a number; a name that `find` knows; name@domain or S-1-..., kept although
-//           nobody knows it
+//   WHO     OWNER@, GROUP@, EVERYONE@; a number; a name that `find` knows; name@domain or S-1-..., kept
+//           unresolved
 //   RIGHTS  r read data (list), w write data (add file), a append data (add subdirectory), D delete child, d delete,
 //           x execute (search), t T read, write attributes, n N read, write xattrs, c C read, write ACL,
 //           o write owner, y synchronize, e E write retention, write retention hold

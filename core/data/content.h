@@ -1,5 +1,5 @@
-// The content of a file as part of metadata transactions: the blobs that it uses, its removal, and the attachment of
-// content gathered without a name (an upload) to a file.
+// The content of a file as part of metadata transactions: the blobs that it uses, and its removal. Attaches content
+// gathered without a name (an upload) to a file.
 #pragma once
 
 #include <span>

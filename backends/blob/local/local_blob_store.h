@@ -37,7 +37,7 @@ class LocalBlobStore : public core::BlobStore, public core::KeepsBlobs {
   // Whether the directories may become those of a new volume. kInvalid: one is not empty; the text names its owner.
   static Status require_new(const std::vector<std::string>& directories);
 
-  // Errors: kInvalid for no directories, for ones that do not belong together, or not to the metadata; kNotFound: one
+  // Errors: kInvalid for no directories, for ones that do not belong together, or not to the metadata. kNotFound: one
   // is missing; kBusy: another process has it; kCorrupt: its identity cannot be read; kNotSupported: written by a newer
   // version. `metrics` must outlive the store.
   static Result<std::unique_ptr<LocalBlobStore>> open(const LocalBlobStoreOptions& options, MetricRegistry& metrics);

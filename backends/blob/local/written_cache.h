@@ -1,5 +1,5 @@
-// Cache of the bytes of large writes, which bypass the page cache, in the memory that they came in: a read right after
-// the write need not wait for the disk. Bounded: the oldest give way.
+// Cache of large writes, which bypass the page cache, in the memory that they came in. A read right after the write
+// need not wait for the disk. Bounded: the oldest give way.
 //
 // Nothing here has to reach the disk any more.
 #pragma once

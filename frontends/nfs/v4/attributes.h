@@ -1,5 +1,5 @@
-// fattr4 on the wire (RFC 8881 chapter 5, RFC 7862 12.2, RFC 8275, RFC 8276): the attributes, their encoding for
-// GETATTR, READDIR and VERIFY, and their decoding for SETATTR, CREATE and OPEN.
+// fattr4 on the wire (RFC 8881 chapter 5, RFC 7862 12.2, RFC 8275, RFC 8276): the attributes and their encoding. They
+// are written for GETATTR, READDIR and VERIFY, and read for SETATTR, CREATE and OPEN.
 #pragma once
 
 #include <array>

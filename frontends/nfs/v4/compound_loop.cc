@@ -1,5 +1,5 @@
-// RFC 8881 16.2 (COMPOUND), 2.10.6 (exactly once): the loop over the operations, and the steps of SEQUENCE around it;
-// in minor version 0 (RFC 7530 15.2, 9.1.7) the turns of owners.
+// RFC 8881 16.2 (COMPOUND), 2.10.6 (exactly once): the loop over the operations, and the steps of SEQUENCE around it.
+// In minor version 0 (RFC 7530 15.2, 9.1.7) the turns of owners.
 #include "frontends/nfs/v4/op_sequence.h"
 #include "frontends/nfs/v4/operation_metrics.h"
 #include "frontends/nfs/v4/operation_table.h"

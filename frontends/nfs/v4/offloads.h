@@ -1,4 +1,4 @@
-// Copies that go on behind the answer to COPY (RFC 7862 4, 15.8, 15.9, 16.1): a few threads copy piece by piece in
+// Copies that go on behind the answer to COPY (RFC 7862 4, 15.8, 15.9, 16.1). A few threads copy piece by piece in
 // turn, so that a long one does not block others. The result is offered to the client until it takes it. A copy ends
 // with its client.
 #pragma once
