@@ -27,10 +27,10 @@ struct AdminAction {
   std::string_view role{};   // "admin", "operator", "auditor", "owner"; empty without a token
   std::string_view route{};  // operationId: "set_quota"
   std::string_view method{};
-  std::string target;    // the path in the volume, or the name of the record; empty when there is none, or the one who
-                         // named it is not trusted
-  std::string client;    // address, or "unix"
-  unsigned status = 0;   // of HTTP
+  std::string target;   // the path in the volume, or the name of the record; empty when there is none, or its sender is
+                        // not trusted
+  std::string client;   // address, or "unix"
+  unsigned status = 0;  // of HTTP
   std::string result{};  // "ok", or the code of the error, such as "access"
 };
 
