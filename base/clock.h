@@ -22,7 +22,8 @@ struct Timestamp {
 // Now, at nanosecond resolution. Thread-safe, does not block.
 Timestamp wall_now();
 
-// The steady clock as of the last tick of the kernel (1 to 10 ms ago): a fraction of what Clock::now() costs.
+// The steady clock as of the last tick of the kernel (1 to 10 ms ago): a fraction of the cost of
+// Clock::now().
 std::chrono::steady_clock::time_point steady_tick();
 
 }  // namespace stoa

@@ -109,7 +109,7 @@ constexpr std::uint32_t multiply(std::uint32_t a, std::uint32_t b) {
   return product;
 }
 
-// x^(8 * 2^k): what 2^k bytes of zeros multiply a checksum by.
+// x^(8 * 2^k): the factor that 2^k bytes of zeros apply to a checksum.
 constexpr std::array<std::uint32_t, 64> make_zero_powers() {
   std::array<std::uint32_t, 64> powers{};
   powers[0] = 1u << 23;

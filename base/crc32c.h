@@ -11,9 +11,9 @@ namespace stoa {
 std::uint32_t crc32c(std::span<const std::byte> data, std::uint32_t crc = 0);
 
 // From checksums alone, without the bytes. Cost grows with the bits of the length, not with the length.
-// Of two runs of bytes, one behind the other.
+// Sum of two consecutive runs of bytes.
 std::uint32_t crc32c_join(std::uint32_t first, std::uint32_t second, std::uint64_t second_bytes);
-// Of bytes that are followed by zeros.
+// Sum of bytes that are followed by zeros.
 std::uint32_t crc32c_zeros(std::uint32_t crc, std::uint64_t zeros);
 
 }  // namespace stoa

@@ -22,7 +22,7 @@ class Deadline {
   bool passed() const { return !is_never() && steady_tick() >= at_; }
   Clock::time_point at() const { return at_; }
 
-  // Of a condition that the caller looks at again after each wait: false when it is too late to go on waiting.
+  // For a condition that the caller checks again after each wait: false when it is too late to go on waiting.
   bool wait(std::condition_variable& changed, std::unique_lock<std::mutex>& lock) const {
     if (is_never()) {
       changed.wait(lock);

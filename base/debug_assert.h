@@ -1,5 +1,5 @@
-// An assertion on what may be wrong on a damaged volume: no reason to end a server that is in use, as the verifier
-// tells it. Only in builds without NDEBUG (debug, asan, tsan).
+// Assertion for states that damage of a volume can cause: no reason to end a server in use, because the verifier
+// reports them. Only in builds without NDEBUG (debug, asan, tsan).
 #pragma once
 
 #include "base/assert.h"

@@ -29,7 +29,7 @@ enum class Errc : std::uint16_t {
   kFileTooBig,          // beyond kFileBytesMax
   kTooManyLinks,        // beyond kLinksMax
   kCrossDevice,         // the two objects are not of one volume
-  kBadHandle,           // a handle that this volume never gave out
+  kBadHandle,           // a handle that this volume never issued
   kStale,               // a handle of an object that is gone
   kBadCookie,           // a directory cookie that was never given out
   kGuardMismatch,       // the guard (ctime of SETATTR) does not match
@@ -37,11 +37,11 @@ enum class Errc : std::uint16_t {
   kNoAttribute,         // no such extended attribute
   kTooLarge,            // a value, list or request is larger than its limit
   kNoMoreData,          // seek found neither data nor hole
-  kNotSupported,        // known, and not offered
+  kNotSupported,        // known, and not supported
   kRecallPending,       // a lease must be recalled first; retry
-  kShareConflict,       // an open of somebody else denies it
-  kLocked,              // a mandatory byte-range lock of somebody else forbids it
-  kDeadlock,            // who would wait would wait for ever
+  kShareConflict,       // another open denies it
+  kLocked,              // a mandatory byte-range lock of another open forbids it
+  kDeadlock,            // the wait would never end
   kBusy,                // a queue or pool is full; retry
   kTimeout,             // the deadline passed
   kIo,                  // the disk or the network below failed
@@ -71,7 +71,7 @@ struct Error {
   Errc code;
   int sys_errno = 0;     // set only when a system call failed
   std::string detail{};  // for the log; no client ever sees it
-  // kRecallPending: the file whose lease is in the way, as a number (StateTable::when_clear).
+  // kRecallPending: the file with the conflicting lease, as a number (StateTable::when_clear).
   std::uint64_t subject = 0;
   Cause cause = Cause::kNone;
   std::vector<std::string> arguments{};  // names and numbers that belong to the cause, as base/causes.def lists them

@@ -1,5 +1,5 @@
-// A test's plan of where the program is to fail. Code that can fail asks it at named points; outside of tests there is
-// none.
+// A test's plan of points where the program is to fail. Code that can fail asks it at named points; outside of tests
+// there is none.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +25,12 @@ class FaultPlan {
   // The name of the point that failed first; empty: none was reached.
   std::string fired() const;
 
-  // Asked by the code at each point, from any thread.
+  // Called by the code at each point, from any thread.
   Status reach(std::string_view point);
 
  private:
   mutable std::mutex mutex_;  // guards everything below
-  std::uint64_t left_ = 0;    // points until the one that fails; 0: none will
+  std::uint64_t left_ = 0;    // points until the one that fails; 0: none
   bool crashed_ = false;
   Fault fault_ = Fault::kError;
   Errc code_ = Errc::kIo;

@@ -68,8 +68,8 @@ using Labels = std::vector<std::pair<std::string, std::string>>;
 class MetricRegistry {
  public:
   MetricRegistry() = default;
-  // A part of `whole`, which has and renders what is made here, with `labels` before its own: of one volume in a
-  // process. `whole` outlives it. Counters, gauges and histograms stay; callbacks go with the part.
+  // A part of `whole`, for one volume in a process: `whole` has and renders the metrics made here, with `labels`
+  // before their own. `whole` outlives it. Counters, gauges and histograms stay; callbacks go with the part.
   MetricRegistry(MetricRegistry& whole, Labels labels);
   ~MetricRegistry();
   MetricRegistry(const MetricRegistry&) = delete;
@@ -79,18 +79,18 @@ class MetricRegistry {
   Gauge& gauge(std::string_view name, std::string_view help, Labels labels = {});
   // Rendered in seconds, as Prometheus wants: name it `*_seconds`.
   Histogram& histogram(std::string_view name, std::string_view help, Labels labels = {});
-  // A gauge whose value is asked for at each scrape. `read` must not block for long; what it reads stays until
+  // A gauge whose value is read at each scrape. `read` must not block for long; the objects that it reads stay until
   // drop_callbacks() or the end of this registry.
   void gauge_callback(std::string_view name, std::string_view help, Labels labels, std::function<double()> read);
-  // Those that were made here are asked no more once it returns. Not within one.
+  // Callbacks made here are not called any more once it returns. Not within one.
   void drop_callbacks();
 
-  // Of the whole only.
+  // For the whole only.
   std::string render() const;
   Histogram::Snapshot histogram_sum(std::string_view name) const;
 
-  // Over all series of a family that carry each of the labels; zero when there is no such family. Of a part: those of
-  // its own.
+  // Over all series of a family that carry each of the labels; zero when there is no such family. For a part: its own
+  // metrics.
   std::uint64_t counter_sum(std::string_view name, const Labels& with = {}) const;
 
  private:
@@ -101,7 +101,7 @@ class MetricRegistry {
     Gauge* gauge = nullptr;
     Histogram* histogram = nullptr;
     std::function<double()> read;
-    const MetricRegistry* part = nullptr;  // of a callback: where it was made
+    const MetricRegistry* part = nullptr;  // of a callback: the part that made it
   };
   struct FamilyOfSeries {
     Kind kind;

@@ -1,5 +1,5 @@
-// Memory that nobody may read before it was written to. In debug and sanitizer builds it holds a pattern that is easy
-// to recognize, and the address sanitizer reports whoever touches it; in release builds all this is nothing.
+// Poisoning of memory that must not be read before it is written. In debug and sanitizer builds the memory has a
+// recognizable pattern, and the address sanitizer reports accesses to it; in release builds all this is nothing.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Where the time comes from: the system, or what a test makes of it. Thread-safe; nothing blocks.
+// The source of time: the system clock, or a test's. Thread-safe; nothing blocks.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@ class SystemTime final : public TimeSource {
 };
 inline const SystemTime kSystemTime{};
 
-// How long something takes, for metrics.
+// The duration of an operation, for metrics.
 class Stopwatch {
  public:
   std::uint64_t ns() const {

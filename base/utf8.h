@@ -1,4 +1,4 @@
-// UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, nothing beyond U+10FFFF.
+// UTF-8 by RFC 3629: no overlong forms, no surrogates, nothing beyond U+10FFFF.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The pace of background work: it pays a QoS class as requests do, and gives way to them also where nothing has a
+// The pace of background work: it pays a QoS class as requests do, and gives way to them even where nothing has a
 // limit.
 #pragma once
 
@@ -14,32 +14,32 @@
 
 namespace stoa::qos {
 
-// Of one thread, which works in pieces and says after each what it took; stop() may come from any other.
+// For one thread, which works in pieces and reports the cost of each; stop() may come from any other.
 //
-// Where requests were served while it worked, they then get their share of the time: kWeightDefault parts against the
+// If requests were served during a piece, they then get their share of the time: kWeightDefault parts against the
 // weight of background work. That is at most kPauseMax after each piece, so that it never starves (ten pieces a second
-// are left). The pause ends as soon as no request came for kLull. While nobody asks for anything, background work runs
-// at full speed.
+// are left). The pause ends as soon as no request came for kLull. While there are no requests, background work runs at
+// full speed.
 class BackgroundThrottle {
  public:
   static constexpr std::int64_t kPauseMax = 100'000'000;
   static constexpr std::int64_t kLull = 10'000'000;
-  static constexpr std::int64_t kPatience = 1'000'000'000;  // then a piece is granted, whatever its limits say
+  static constexpr std::int64_t kPatience = 1'000'000'000;  // then a piece is granted, regardless of its limits
 
-  // What holds just now: the QoS classes to pay, the general before the particular, and the weight.
+  // The present terms: the QoS classes to pay, the general before the particular, and the weight.
   struct Terms {
     std::vector<std::shared_ptr<QosClass>> path{};
     std::uint32_t weight = kWeightLowest;
   };
   struct PolicyContext {
     std::function<Terms()> terms;
-    std::function<std::uint64_t()> requests;  // how many began so far
+    std::function<std::uint64_t()> requests;  // number of requests so far
     Clock clock = steady_ns;
-    // Waits for at most so many nanoseconds of that clock; empty: the real one.
+    // Waits for at most this many nanoseconds of that clock; empty: the real one.
     std::function<void(std::int64_t)> nap{};
   };
 
-  // `scheduler` must outlive it; it serves what waits (Scheduler::keep_serving).
+  // `scheduler` must outlive it; its serving thread grants the waits (Scheduler::keep_serving).
   BackgroundThrottle(Scheduler& scheduler, PolicyContext context);
   ~BackgroundThrottle();
   BackgroundThrottle(const BackgroundThrottle&) = delete;
@@ -52,7 +52,7 @@ class BackgroundThrottle {
   void rest_until(std::int64_t time);
   std::int64_t now() const { return around_.clock(); }
 
-  // Nothing waits from now on.
+  // No waits from now on.
   void stop();
   bool stopped() const { return stopping_.load(std::memory_order_relaxed); }
 

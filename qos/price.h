@@ -1,4 +1,4 @@
-// What requests cost and QoS classes may use.
+// Prices of requests and limits of QoS classes.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ struct ByResource : std::array<T, kResources> {
   const T& operator[](Resource resource) const { return (*this)[static_cast<std::size_t>(resource)]; }
 };
 
-// What kind of request a price belongs to: requests of different kinds never wait behind each other.
+// The kind of request that a price belongs to: requests of different kinds never wait behind each other.
 enum class Kind : std::uint8_t { kRead, kWrite, kMetadata };
 inline constexpr std::size_t kKinds = 3;
 
@@ -45,7 +45,7 @@ struct Price {
     }
     return true;
   }
-  // What it covers.
+  // Subtracts the covered part.
   Price& operator-=(const Price& other) {
     for (std::size_t i = 0; i < kResources; ++i) amount[i] -= other.amount[i];
     return *this;
@@ -62,14 +62,15 @@ struct Price {
 inline constexpr std::uint32_t kWeightDefault = 100;
 inline constexpr std::uint32_t kWeightLowest = 1;
 inline constexpr std::chrono::milliseconds kBurstDefault{100};
-// Less than what a timer thread may come late would cost throughput.
+// A burst shorter than the delay of a timer thread would cost throughput.
 inline constexpr std::chrono::milliseconds kBurstMin{10};
 
 struct Limits {
   ByResource<std::optional<std::uint64_t>> limit{};      // a second; at least 1
   ByResource<std::optional<std::uint64_t>> guarantee{};  // a second; at least 1
-  std::chrono::milliseconds burst = kBurstDefault;       // so much of a limit may be used at once after rest
-  std::uint32_t weight = kWeightDefault;                 // share among those that wait below the same limit; at least 1
+  std::chrono::milliseconds burst = kBurstDefault;       // the part of a limit that may be used at once
+                                                         // after rest
+  std::uint32_t weight = kWeightDefault;  // share among the QoS classes that wait below the same limit; at least 1
   bool operator==(const Limits&) const = default;
 };
 

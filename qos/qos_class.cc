@@ -6,9 +6,9 @@
 namespace stoa::qos {
 namespace {
 
-// What a guarantee may catch up after its QoS class was served late.
+// The most that a guarantee may catch up after its QoS class was served late.
 constexpr std::int64_t kCatchUp = 100'000'000;
-// What passes without waiting any longer makes no more debt than this.
+// Requests passed at their deadline make no more debt than this.
 constexpr std::int64_t kLateDebtMax = 10'000'000'000;
 
 // By resource: which meter counts it, and where.
@@ -138,7 +138,7 @@ void QosClass::use_guarantee(const Price& price, std::int64_t now, bool first) {
         static_cast<std::int64_t>(static_cast<double>(price.amount[i]) * 1e9 / static_cast<double>(guarantee_[i]));
     std::int64_t& until = guarantee_until_[i];
     until = std::max(until, now - kCatchUp) + cost;
-    // What it gets beyond its guarantee must not be held against it later.
+    // Service beyond its guarantee must not be held against the QoS class later.
     if (!first) until = std::min(until, now + cost);
   }
 }

@@ -1,4 +1,4 @@
-// A QoS class: somebody or something whose use of the volume is limited, shared out and counted.
+// A QoS class: a group of requests whose use of the volume is limited, shared out and counted.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace stoa::qos {
 
 class Scheduler;
 
-// What went through a QoS class since it was made.
+// The use of a QoS class since it was made.
 struct QosUse {
   ByResource<std::uint64_t> admitted{};
   std::uint64_t parked = 0;   // requests that had to wait
@@ -30,16 +30,16 @@ class QosClass : public std::enable_shared_from_this<QosClass> {
 
   // Thread-safe, does not block.
   QosUse use() const;
-  // How long `price` keeps its limits busy, in nanoseconds; 0: it has none for it. As use().
+  // The time for which `price` keeps its limits busy, in nanoseconds; 0: it has none for it. As use().
   std::int64_t cost(const Price& price) const;
-  // Begins to fetch what a request of that kind pays from, for whoever has something else to do meanwhile.
+  // Prefetches the members that a request of that kind pays from, for callers with other work to do meanwhile.
   void prefetch(Kind kind) const { __builtin_prefetch(&meter(kind), 1); }
 
  private:
   friend class Scheduler;
 
-  // What a request looks at and changes: one cache line for each kind, as with many QoS classes hardly one is in the
-  // cache.
+  // The members that a request reads and changes: one cache line for each kind, because with many QoS classes hardly
+  // one is in the cache.
   struct alignas(64) Meter {
     struct Part {
       Bucket limit;
@@ -55,13 +55,14 @@ class QosClass : public std::enable_shared_from_this<QosClass> {
   // --- any thread
   bool contended(Kind kind) const { return meter(kind).contended.load(std::memory_order_relaxed); }
   void set_contended(Kind kind, bool yes) { meter(kind).contended.store(yes, std::memory_order_relaxed); }
-  // Pays all limits, or none and says why not: the time of the next attempt.
+  // Pays all limits, or none and returns the time of the next attempt.
   bool take(const Price& price, std::int64_t now, std::int64_t* next);
-  // Pays what could not wait. Debts from that stay small, else those that come too late would keep others out for ever.
+  // Pays for a request passed at its deadline. Such debts stay small, otherwise late requests would block others for
+  // ever.
   void pay_late(const Price& price, std::int64_t now);
   void give_back(const Price& price);
   void count(const Price& price);
-  // When requests of that kind may be admitted next.
+  // The time when requests of that kind may be admitted next.
   std::int64_t ready_at(Kind kind) const;
 
   Meter& meter(Kind kind) { return meters_[static_cast<std::size_t>(kind)]; }
@@ -78,7 +79,7 @@ class QosClass : public std::enable_shared_from_this<QosClass> {
   void use_guarantee(const Price& price, std::int64_t now, bool first);
 
   std::uint32_t weight_ = kWeightDefault;
-  std::uint32_t waiting_itself_ = 0;       // requests that wait now and whose path ends here
+  std::uint32_t waiting_itself_ = 0;       // waiting requests whose path ends here
   ByResource<std::uint64_t> guarantee_{};  // 0: none
   ByResource<std::int64_t> guarantee_until_{};
 

@@ -5,11 +5,12 @@
 namespace stoa::qos {
 namespace {
 
-// Where no limit is above, an operation counts like so many bytes.
+// Without a limit above, an operation counts like this many bytes.
 constexpr double kBytesOfOperation = 4096;
-// The serving thread sleeps at least so long: what came due meanwhile is served together. Less than kBurstMin.
+// The serving thread sleeps at least this long, so that requests due meanwhile are served together. Less than
+// kBurstMin.
 constexpr std::chrono::milliseconds kNap{1};
-// Children of a branch that nobody waits for are kept as long as they are few: they remember who had his turn.
+// Idle children of a branch are kept while they are few, because they remember the order of turns.
 constexpr std::size_t kIdleChildren = 16;
 
 void count(Counter* counter) {
@@ -39,20 +40,20 @@ struct Scheduler::Parked {
   std::list<Parked>::iterator self{};    // in parked_
 };
 
-// A QoS class as it stands below other QoS classes; or, without a QoS class, the lane of requests whose path ends at
-// the branch above.
+// A QoS class below other QoS classes; or, without a QoS class, the lane of requests whose path ends at the branch
+// above.
 struct Scheduler::Branch {
   enum class State : std::uint8_t { kIdle, kReady, kAsleep };
 
   Branch* parent = nullptr;
   std::shared_ptr<QosClass> qos_class{};
-  std::uint64_t serial = 0;                                 // who came first, where turns are equal
+  std::uint64_t serial = 0;                                 // order of arrival, where turns are equal
   std::map<QosClass*, std::unique_ptr<Branch>> children{};  // null: the lane
   std::list<Parked*> queue{};                               // of a lane
   std::size_t waiting = 0;                                  // requests in and below it
   double now = 0;                                           // virtual time of the children's turns
   double start = 0;                                         // its own next turn, in the parent's virtual time
-  std::int64_t wake = 0;                                    // when it sleeps
+  std::int64_t wake = 0;                                    // when asleep
   std::int64_t due = 0;                                     // its key in guaranteed_
   State state = State::kIdle;
   bool watched = false;  // in guaranteed_
@@ -61,7 +62,7 @@ struct Scheduler::Branch {
 
   bool is_lane() const { return qos_class == nullptr && parent != nullptr; }
   double weight() const { return qos_class != nullptr ? qos_class->weight_ : kWeightDefault; }
-  // How long `price` occupies what the children of this branch share.
+  // The time for which `price` occupies the resource shared by the children of this branch.
   double cost(const Price& price) const {
     for (const Branch* b = this; b != nullptr; b = b->parent) {
       const std::int64_t ns = b->qos_class != nullptr ? b->qos_class->cost(price) : 0;
@@ -69,7 +70,7 @@ struct Scheduler::Branch {
     }
     return plain_cost(price);
   }
-  // Takes the branch out of its parent's order, whatever its place there.
+  // Takes the branch out of its parent's order, in any state.
   void leave_order() {
     if (state == State::kReady) parent->ready.erase({start, serial, this});
     if (state == State::kAsleep) parent->asleep.erase({wake, serial, this});
@@ -168,7 +169,7 @@ void Scheduler::cancel(const void* owner) {
     any = true;
   }
   if (!any) return;
-  serve_locked(clock_());  // who stood behind may go
+  serve_locked(clock_());  // requests behind it may go
   deliver(lock);
 }
 
@@ -213,7 +214,7 @@ Scheduler::Branch& Scheduler::lane_for(std::span<QosClass* const> path, Kind kin
       branch = known->second.get();
       return;
     }
-    // The turns of those that came round since they were last here are worth nothing any more.
+    // Turns of children that the virtual time has passed are worth nothing any more.
     if (children.size() >= kIdleChildren && children.size() >= 2 * (branch->ready.size() + branch->asleep.size())) {
       std::erase_if(children, [now = branch->now](const auto& child) {
         return child.second->waiting == 0 && child.second->start <= now;
@@ -230,12 +231,12 @@ Scheduler::Branch& Scheduler::lane_for(std::span<QosClass* const> path, Kind kin
   return *branch;
 }
 
-// Something below this branch may be served, as far as anybody knows.
+// Marks that a request below this branch may be ready.
 void Scheduler::rouse(Branch& lane, Kind kind) {
   for (Branch* b = &lane; b->parent != nullptr; b = b->parent) {
     if (b->state == Branch::State::kIdle) b->start = std::max(b->start, b->parent->now);
     b->get_ready();
-    // Renewed, where it waits for the turn of somebody below who is slower than who came now.
+    // Renewed, because it may wait for the turn of a slower child than the newcomer.
     if (b->qos_class != nullptr && b->qos_class->guaranteed(kind))
       watch_guarantee(*b, kind, b->qos_class->guarantee_due(kind));
   }
@@ -302,7 +303,7 @@ bool Scheduler::serve_guaranteed(Kind kind, std::int64_t now) {
   auto& watched = guaranteed_[static_cast<std::size_t>(kind)];
   while (!watched.empty() && std::get<0>(*watched.begin()) <= now) {
     Branch& branch = *std::get<2>(*watched.begin());
-    // The same QoS class may have been served elsewhere meanwhile; and all that stands above it must be ready.
+    // The same QoS class may have been served elsewhere meanwhile; and all QoS classes above it must be ready.
     std::int64_t next = branch.qos_class->guarantee_due(kind);
     for (Branch* b = branch.parent; b != nullptr; b = b->parent) {
       if (b->qos_class == nullptr) continue;
@@ -339,7 +340,7 @@ std::int64_t Scheduler::serve_branch(Branch& branch, Kind kind, std::int64_t now
     if (next == kServed) return kServed;
     child.go_to_sleep(std::max(next, now + 1));
   }
-  // Whatever waits here waits for others.
+  // All requests waiting here wait for other QoS classes.
   if (qos_class != nullptr) qos_class->set_contended(kind, false);
   return branch.asleep.empty() ? kNever : std::get<0>(*branch.asleep.begin());
 }
@@ -370,7 +371,8 @@ void Scheduler::note_served(Branch& lane, const Price& price, std::int64_t now, 
       parent.now = std::max(parent.now, b->start);
       b->start += share;
     } else if (b->start <= parent.now) {
-      // What a guarantee gave counts as a turn, and no more: when the guarantee ends, it must not be behind for long.
+      // Service by a guarantee counts as one turn at most, so that the branch is not far behind when the guarantee
+      // ends.
       b->start += share;
     }
     b->get_ready();
@@ -412,7 +414,7 @@ void Scheduler::take_out(Parked& parked) {
   parked_.erase(parked.self);
 }
 
-// Calls whom serving has resolved. The lock is gone afterwards.
+// Calls the waiters resolved by serving. The lock is gone afterwards.
 void Scheduler::deliver(std::unique_lock<std::mutex>& lock) {
   if (resumed_.empty()) return lock.unlock();
   const Resumed resumed = std::exchange(resumed_, {});

@@ -23,17 +23,17 @@
 
 namespace stoa::qos {
 
-// Whoever waits in the same place, in all or below one QoS class, takes no more of it than he leaves free: so many can
-// wait side by side, and nobody keeps others out, however long he waits.
+// Limits of waiting requests, in all and below each QoS class. Requests with the same path may take at most as many
+// places as they leave free. So many users can wait side by side, and none keeps others out.
 struct SchedulerLimits {
   std::size_t parked_max = 16384;               // in all
   std::size_t parked_per_qos_class_max = 4096;  // below each QoS class
 };
 
-// For whoever watches; each may be absent.
+// For metrics; each may be absent.
 struct SchedulerCounters {
   Counter* parked = nullptr;  // requests that had to wait
-  Counter* busy = nullptr;    // requests that were answered busy, or whose time was over
+  Counter* busy = nullptr;    // requests answered busy, or expired
 };
 
 // Nanoseconds that only grow.
@@ -46,20 +46,19 @@ enum class Verdict : std::uint8_t {
   kBusy,  // the queue is full
 };
 
-// How a request waits.
+// The terms of a request's wait.
 struct Wait {
   std::int64_t deadline;  // of the scheduler's clock
-  // What it pays when it is granted at the deadline, whether the QoS classes have it or not; absent: it is refused
-  // then.
+  // The price paid for a grant at the deadline, even beyond the limits; absent: it is refused then.
   std::optional<Price> at_deadline{};
   const void* owner;  // for cancel(); may be null
-  // Called once, with no lock held, by whichever thread finds it due: must be quick and must not call the scheduler.
-  // Not called when park() did not answer kParked, nor after cancel().
+  // Called once, with no lock held, by the thread that finds it due: must be quick and must not call the scheduler. Not
+  // called when park() did not answer kParked, nor after cancel().
   std::function<void(bool granted)> resume;
 };
 
 // Thread-safe. Paths name QoS classes of this scheduler from the general to the particular, none of them twice; a
-// request whose path is empty needs no admission.
+// request with an empty path needs no admission.
 class Scheduler {
  public:
   explicit Scheduler(const SchedulerLimits& limits = {}, Clock clock = steady_ns,
@@ -67,25 +66,26 @@ class Scheduler {
   ~Scheduler();
   Scheduler(const Scheduler&) = delete;
 
-  // Pays and answers true when no QoS class on the path stands in the way; else nothing is paid. Takes no lock.
+  // Pays and returns true when no QoS class on the path is over its limit; else nothing is paid. Takes no lock.
   bool admit(std::span<QosClass* const> path, const Price& price) { return admit(path, price, now()); }
-  // The same for whoever asks for many at once: `now` was so a moment ago.
+  // The same for callers that ask for many at once: `now` is the time of a moment ago.
   bool admit(std::span<QosClass* const> path, const Price& price, std::int64_t now);
   std::int64_t now() const { return clock_(); }
-  // For what admit() refused: waits its turn. The QoS classes are kept alive as long.
+  // Queues a request that admit() refused. The QoS classes are kept alive until it is resolved.
   Verdict park(std::span<QosClass* const> path, const Price& price, Wait wait);
-  // Forgets what waits for this owner (its connection is gone). A resume() that another thread has begun may still run.
+  // Forgets the requests of this owner (its connection is gone). A resume() that another thread has begun may still
+  // run.
   void cancel(const void* owner);
-  // Answers false to what waits for this owner (it is stopping).
+  // Refuses the requests of this owner (it is stopping).
   void refuse(const void* owner);
   // Returns when no resume() runs that was begun before.
   void quiesce();
 
-  // Holds for the very next request, and for those that wait. A QoS class that has no settings any more is given empty
+  // Applies to the very next request, and to waiting ones. A QoS class that has no settings any more is given empty
   // limits.
   void change(std::span<const std::pair<QosClass*, Limits>> changes);
 
-  // Grants and refuses what is due. Returns when to ask again; kNever: nothing waits.
+  // Grants and refuses all due requests. Returns the time to ask again; kNever: no request waits.
   static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
   std::int64_t serve();
   // The life of the thread that does so in time; with the steady clock only.

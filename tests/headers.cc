@@ -1,1 +1,1 @@
-// Nothing: a precompiled header wants a target with a source. This one is shared by all tests.
+// Empty: a precompiled header needs a target with a source. This one is shared by all tests.

@@ -1,6 +1,5 @@
-// A file system of its own that is small, for tests that fill it: a tmpfs, mounted below the test's folder. As root
-// right away, else in a user and mount namespace of its own where the kernel allows that (before any thread is
-// started).
+// A small file system of its own, for tests that fill it: a tmpfs, mounted below the test's folder. As root right
+// away, else in a user and mount namespace of its own where the kernel allows that (before any thread is started).
 #pragma once
 
 #include <sched.h>
@@ -38,7 +37,7 @@ class SmallDisk {
   const std::string& path() const { return path_; }
   std::uint64_t free() const { return std::filesystem::space(path_).available; }
 
-  // Somebody else's file takes all that is left but so many bytes; the space comes back with the next call.
+  // A file takes all free space but this many bytes; the space comes back with the next call.
   void fill_but(std::uint64_t left) {
     const std::string path = path_ + "/somebody-elses";
     std::filesystem::remove(path);

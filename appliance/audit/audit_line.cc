@@ -83,7 +83,7 @@ void append_user(std::string& out, std::uint32_t uid, const std::string* name) {
   out += '}';
 }
 
-// `value` in so many decimal digits. Returns the place behind them.
+// `value` with this number of decimal digits. Returns the place behind them.
 char* put_digits(char* at, std::uint32_t value, std::size_t digits) {
   for (std::size_t i = digits; i > 0; --i, value /= 10) at[i - 1] = static_cast<char>('0' + value % 10);
   return at + digits;
@@ -132,7 +132,7 @@ bool is_hash(std::string_view text) {
   return text.size() == kHashDigits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-// Where the value of a top-level member begins. LineWriter escapes quotation marks, so `"NAME":` is in no value;
+// The begin of a top-level member's value. LineWriter escapes quotation marks, so `"NAME":` is in no value;
 // members of nested objects have names of their own.
 std::size_t value_of(std::string_view line, std::string_view name) {
   const std::string key = "\"" + std::string(name) + "\":";

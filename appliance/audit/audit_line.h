@@ -18,13 +18,13 @@ inline constexpr std::string_view kNoHash = "00000000000000000000000000000000000
 // characters, and whole as NAME_base64.
 class LineWriter {
  public:
-  // Appends to `out`, which nobody else changes meanwhile: a line costs no memory of its own.
+  // Appends to `out`, which no other code changes meanwhile: a line costs no memory of its own.
   explicit LineWriter(std::string& out) : out_(out), begin_(out.size()) { out_ += '{'; }
   LineWriter& text(std::string_view name, std::string_view value);  // UTF-8
   LineWriter& bytes(std::string_view name, std::string_view value);
   LineWriter& number(std::string_view name, std::int64_t value);
-  LineWriter& json(std::string_view name, std::string_view value);  // as it is
-  // null: nobody has the number.
+  LineWriter& json(std::string_view name, std::string_view value);  // appended unchanged
+  // null: no user has the number.
   LineWriter& user(std::uint32_t uid, const std::string* name);
   // Ends the line. `previous`: the hash of the line before; becomes this one's. The line without its end of line, until
   // `out` changes.
@@ -56,7 +56,7 @@ std::optional<Chained> chain_of(std::string_view line);
 // A member of a line that LineWriter wrote, at the top level. Absent: there is none.
 std::optional<std::uint64_t> number_of(std::string_view line, std::string_view name);
 std::optional<std::string_view> text_of(std::string_view line,
-                                        std::string_view name);  // as it stands between the marks
+                                        std::string_view name);  // the text between the quotation marks
 
 inline constexpr std::size_t kDayDigits = 10;
 std::string iso_time(Timestamp time);  // "2026-11-22T10:00:00.123456789Z"

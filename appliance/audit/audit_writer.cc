@@ -19,13 +19,13 @@ namespace {
 
 constexpr std::size_t kRecordsAtOnce = 8192;
 constexpr std::size_t kWriteBytes = 256u << 10;
-// What comes within this time is written with one write.
+// Records that arrive within this time are written together.
 constexpr std::chrono::milliseconds kGather{100};
 constexpr std::chrono::seconds kRetry{1};
 constexpr std::chrono::seconds kCatchUpMax{10};
 // So far the journal may run ahead of the last line before the log notes where it is.
 constexpr std::uint64_t kCheckpointRecords = 100'000;
-// A crash forgets what was read and written since the last line that told it.
+// A crash loses the transfers since the last such line.
 constexpr std::chrono::hours kTransfersEvery{1};
 // Costs a sync of the log and of a small file.
 constexpr std::chrono::seconds kKeepEndEvery{10};
@@ -50,12 +50,12 @@ core::AuditClass class_of(core::ChangeKind kind) {
   }
 }
 
-// What was decided when it happened, and would not be in the journal otherwise.
+// Records decided by policy when they happened; others of their kind are not in the journal.
 bool is_decided(const core::JournalRecord& record) {
   return record.kind != core::ChangeKind::kAdmin && !record.is_change();
 }
 
-// What keep_end() has written. Absent: nothing yet. One that is damaged is the end of no log.
+// Reads the file of keep_end(). Absent: nothing yet. One that is damaged is the end of no log.
 Result<std::optional<KnownEnd>> read_end(const LogFolder& folder) {
   const auto text = read_small_file(folder.end_file());
   if (!text && text.error().code == Errc::kNotFound) return std::optional<KnownEnd>();
@@ -238,7 +238,7 @@ void AuditWriter::add_cut(Source& s, const KnownEnd& kept) {
   LineWriter line(text_of_day());
   s.begin(line, s.told, iso_time(options_.now())).text("operation", "cut");
   line.text("day", kept.day).text("cut_hash", kept.hash).finish(hash_);
-  // Also where nobody wants anything recorded any more. What the disk refuses is tried again with what comes next.
+  // Also where no policy records anything any more. After an error the lines are written with the next ones.
   if (const Status written = write_pending(); !written) {
     log_error("audit", "that lines are gone is not in the log yet", {{"error", describe(written.error())}});
   } else if (const Status remembered = keep_end(); !remembered) {
@@ -275,7 +275,7 @@ void AuditWriter::run(Source& s, const std::stop_token& stop) {
           more = *advanced;
         }
         s.failing = !advanced;
-        // What failed is no reason to spin.
+        // A failure must not make the loop spin.
         if (s.failing) after = core::Journal::kNothing;
       }
       written_.notify_all();
@@ -311,7 +311,7 @@ Result<bool> AuditWriter::advance(Source& s) {
     s.cursor = record.sequence;
     if (wanted) add_record(s, *registry, record, where, target);
     s.places.apply(record);
-    // What stays in the processor's cache costs less than fresh memory.
+    // Memory that stays in the processor's cache costs less than fresh memory.
     if (!pending_.empty() && pending_.back().text.size() >= kWriteBytes) STOA_CHECK_OK(write_pending());
   }
   s.cursor = page.next;
@@ -340,7 +340,7 @@ Result<bool> AuditWriter::is_wanted(Source& s, const core::AuditTable& table, co
   if (record.kind == core::ChangeKind::kOmitted) return true;
   STOA_TRY(at, s.places.of(record));
   where = std::move(at);
-  // Where nobody knows any more whose it was, it is recorded.
+  // If the directory is unknown by now, it is recorded.
   bool wanted = decided || !where.known || table.wants(where.directories, as);
   if (record.kind == core::ChangeKind::kRename) {
     STOA_TRY(to, s.places.target_of(record));
@@ -437,7 +437,7 @@ std::string& AuditWriter::text_of_day() {
 // Days never go back: a record of just before midnight may be in the file of the day that began.
 void AuditWriter::begin_day(Source& s, std::string_view day) {
   if (day <= day_) return;
-  // The cursor may be at a record that has no line yet: what is said here is behind the last line.
+  // The cursor may be at a record that has no line yet: this line stands behind the last line.
   const std::uint64_t cursor = std::exchange(s.cursor, s.told);
   const std::string before = day_;
   const auto each = [&](const std::function<void(Source&)>& say) {
@@ -531,7 +531,7 @@ Status AuditWriter::open_day(const std::string& day) {
   struct stat info{};
   if (fstat(fd_, &info) != 0) return fail_errno(errno, file);
   bytes_ = static_cast<std::uint64_t>(info.st_size);
-  // Before keep_end() says that there are lines in it.
+  // Before keep_end() refers to lines in it.
   if (bytes_ == 0) STOA_CHECK_OK(sync_name(file));
   open_day_ = day;
   for (const auto& source : sources_) {
@@ -577,7 +577,7 @@ Status AuditWriter::Source::remove_policy(core::FileId directory) {
 Status AuditWriter::change_policy(Source& s, const std::function<Status()>& change) {
   const std::lock_guard lock(mutex_);
   if (s.volume.registry().audited()) {
-    // What happened until now is recorded by what held until now.
+    // Records up to now follow the policies up to now.
     for (;;) {
       STOA_TRY(more, advance(s));
       if (!more) break;

@@ -1,5 +1,5 @@
-// Writes the audit log of the process: a thread for each volume reads its journal and appends what the policies want,
-// as JSON lines, one file a day.
+// The writer of the audit log of the process: a thread for each volume reads its journal and appends records that the
+// policies want, as JSON lines, one file a day.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,7 @@ namespace stoa::appliance {
 struct AuditOptions {
   std::string folder;
   std::uint64_t keep_days = 90;
-  std::uint64_t bytes_max = 10ull << 30;  // of all days together; the present one stays in any case
+  std::uint64_t bytes_max = 10ull << 30;  // of all days together; the present one always stays
   std::string syslog;                     // empty: none; else SyslogSender::open()
   std::function<Timestamp()> now = wall_now;
 };
@@ -46,7 +46,7 @@ class AuditWriter final : public core::AuditLog {
   // Begins where the log ends. The volumes and `metrics` must outlive it. kIo, kInvalid (syslog, labels), kCorrupt.
   static Result<std::unique_ptr<AuditWriter>> open(AuditOptions options, std::vector<AuditedVolume> volumes,
                                                    MetricRegistry& metrics);
-  // Writes what is in the journal by now.
+  // Writes all records of the journal so far.
   ~AuditWriter() override;
 
   // That of a volume, by its place in the list. verify() is about the lines of all.
@@ -67,7 +67,7 @@ class AuditWriter final : public core::AuditLog {
   Status read_log(const std::vector<std::string>& days, const std::optional<KnownEnd>& kept, std::vector<bool>& found,
                   bool& holds_kept);
   Status find_cursor(Source& s, bool found);
-  // The log lacks what was known to be in it: says so in the log itself.
+  // The log lacks records known to have been in it: reports that in the log itself.
   void add_cut(Source& s, const KnownEnd& kept);
   void run(Source& s, const std::stop_token& stop);
   Status catch_up(Source& s);
@@ -110,11 +110,11 @@ class AuditWriter final : public core::AuditLog {
   };
   std::vector<Pending> pending_;      // lines that are not written yet
   std::vector<std::string> expired_;  // days to remove when those are
-  std::string open_day_;              // whose file fd_ is
+  std::string open_day_;              // day of the file fd_
   int fd_ = -1;
   std::uint64_t bytes_ = 0;            // good bytes of that file
   std::string written_hash_{kNoHash};  // of the last line that is written
-  std::string kept_hash_;              // of the line that keep_end() has remembered
+  std::string kept_hash_;              // of the line in the file of keep_end()
   std::chrono::steady_clock::time_point end_due_ = std::chrono::steady_clock::now();
   std::condition_variable written_;  // something was, or a thread stops
 

@@ -101,7 +101,7 @@ std::string growth_json(const std::vector<DirectoryUsage>& before, const std::ve
   for (const DirectoryUsage& one : before) known.emplace(one.id, &one);
   struct Grown {
     const DirectoryUsage* now;
-    bool told;  // how much it grew
+    bool told;  // its growth
     std::int64_t bytes, files;
   };
   std::vector<Grown> all;
@@ -110,7 +110,7 @@ std::string growth_json(const std::vector<DirectoryUsage>& before, const std::ve
     const bool told = was != known.end();
     all.push_back({&one, told, told ? one.bytes - was->second->bytes : 0, told ? one.files - was->second->files : 0});
   }
-  // Of equal ones the oldest directory first.
+  // Equal ones by directory, the oldest first.
   std::ranges::sort(all, std::ranges::greater(), [](const Grown& one) {
     return std::tuple(one.told, std::llabs(one.bytes), std::llabs(one.files), ~static_cast<std::uint64_t>(one.now->id));
   });

@@ -1,4 +1,4 @@
-// How much is in the directories that somebody looks after, and how that grew: for the report of a day.
+// Usage of managed directories, and its growth: for the daily report.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ struct DirectoryUsage {
   std::int64_t files = 0;
 };
 
-// Each directory that has a quota, a policy of audit or of the recycle bin, or is the root of an export; and those of
-// `before`, where they are gone as empty. By id. Blocks as long as that takes: a look at each.
+// Each directory that has a quota, an audit or recycle policy, or is the root of an export; and those of `before`, as
+// empty when they are gone. By id. Blocks as long as that takes: a look at each.
 Result<std::vector<DirectoryUsage>> directories_now(core::Volume& volume, const std::vector<DirectoryUsage>& before);
 
-// What was when a day began: one file in the folder of the log, that of the present day.
+// The state at the begin of a day: one file in the folder of the log, for the present day.
 struct DayBegin {
   std::string day;  // empty: there is none
   std::vector<DirectoryUsage> directories;

@@ -26,7 +26,7 @@ struct LogFolder {
   // Whether the line is of the volume.
   bool has(std::string_view line) const;
 
-  // Beside the folder: who takes that away or puts back an older one does not take this along.
+  // Beside the folder: removing it or restoring an older one leaves this file.
   std::string end_file() const { return path + ".end"; }
 
   // The days that have a file, oldest first.
@@ -42,7 +42,7 @@ Result<std::uint64_t> each_line(const std::string& file, std::uint64_t bytes_max
                                 const std::function<bool(std::string_view)>& line);
 inline constexpr std::uint64_t kWholeFile = ~std::uint64_t{0};
 
-// Where the log ends, as far as somebody who was there knows.
+// The last known end of the log.
 struct KnownEnd {
   std::string day;
   std::uint64_t bytes = 0;  // of that day's file
@@ -54,7 +54,7 @@ Result<core::AuditVerdict> verify_log(const LogFolder& folder, const std::vector
 
 Result<core::AuditLines> query_log(const LogFolder& folder, const core::AuditQuery& query);
 
-// What the volume holds.
+// The usage of the volume.
 struct VolumeUsage {
   std::int64_t bytes = 0;
   std::int64_t files = 0;

@@ -8,13 +8,13 @@ namespace {
 
 constexpr std::int64_t kDayNs = 86'400'000'000'000;
 
-// What the log says of itself; shown to those who ask for it by name.
+// Records of the log about itself; shown only when asked for by name.
 bool is_bookkeeping(std::string_view operation) {
   return operation == "begin" || operation == "day" || operation == "checkpoint" || operation == "expire" ||
          operation == "transferred";
 }
 
-// Lines and the query are escaped alike, so that they compare as they are.
+// Lines and the query are escaped alike, so that they can be compared directly.
 std::string escaped(std::string_view value) {
   const std::string text = json_text(value);
   return text.substr(1, text.size() - 2);
@@ -74,8 +74,7 @@ Result<core::AuditLines> query_log(const LogFolder& folder, const core::AuditQue
     const auto read = each_line(folder.day_file(day), kWholeFile, [&](std::string_view line) {
       if (!folder.has(line)) return true;
       const std::uint64_t sequence = number_of(line, "sequence").value_or(0);
-      // What the log says before the first record of the journal has no sequence to go on behind: it is on the first
-      // page.
+      // Lines before the first record of the journal have no sequence to go on behind: they are on the first page.
       if ((query.after != 0 && sequence <= query.after) || !filter.matches(line)) return true;
       // Lines of one sequence stay together, or the rest of them would be skipped.
       if (found.lines.size() >= query.limit && sequence != last && last != 0) {

@@ -9,10 +9,10 @@ namespace stoa::appliance {
 namespace {
 
 constexpr std::size_t kTop = 10;
-// Told apart in the lists of a day; what comes beyond is in the totals only.
+// Listed separately in a report; more users are in the totals only.
 constexpr std::size_t kUsersMax = 100'000;
 
-// Counts by whom, where "whom" is the JSON of the user as the lines have it.
+// Counts by user, where the key is the JSON of the user as in the lines.
 class Ranking {
  public:
   void add(std::string_view user, std::uint64_t count) {
@@ -26,7 +26,7 @@ class Ranking {
     }
   }
   std::uint64_t total() const { return total_; }
-  // `amount`: what is counted.
+  // `amount`: name of the count.
   std::string json(std::string_view amount = "count") const {
     std::vector<std::pair<std::uint64_t, std::string_view>> sorted;
     for (const auto& [user, count] : counts_) sorted.emplace_back(count, user);

@@ -95,7 +95,7 @@ bool SyslogSender::connect() {
 void SyslogSender::send_all(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   for (;;) {
-    // What is queued at the stop still goes out; nothing below waits for the other side.
+    // Lines queued at the stop are still sent; nothing below waits for the other side.
     if (!offered_.wait(lock, stop, [this] { return !queue_.empty(); })) return;
     const std::string message = std::move(queue_.front());
     queue_.pop_front();

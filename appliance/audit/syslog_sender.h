@@ -1,4 +1,4 @@
-// Sends lines of the audit log to a syslog server (RFC 5424 over UDP, RFC 5426) or to that of this machine (/dev/log).
+// A sender of audit log lines to a syslog server (RFC 5424 over UDP, RFC 5426) or to that of this machine (/dev/log).
 #pragma once
 
 #include <condition_variable>
@@ -14,8 +14,7 @@
 
 namespace stoa::appliance {
 
-// Thread-safe. Never blocks who offers: what does not fit the queue, or what the network refuses, is dropped and
-// counted.
+// Thread-safe. Never blocks the caller: lines beyond the queue, or refused by the network, are dropped and counted.
 class SyslogSender {
  public:
   static constexpr std::size_t kQueuedMax = 8192;

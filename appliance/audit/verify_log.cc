@@ -9,9 +9,9 @@ Result<core::AuditVerdict> verify_log(const LogFolder& folder, const std::vector
                                       const KnownEnd& end) {
   core::AuditVerdict verdict;
   std::string previous;  // the hash of the line before; empty: the first line of all
-  std::string first;     // what the first line of all says was before it
-  std::string expired;   // the hash with which the last removed day ended, as the log itself says
-  std::string cut;       // the first line that says that the server missed some before it
+  std::string first;     // the predecessor's sum in the very first line
+  std::string expired;   // the last hash of the last removed day, as recorded in the log
+  std::string cut;       // the first line that reports missing records before it
   std::map<std::string, std::uint64_t, std::less<>> sequences;  // of the last line of each volume
   for (const std::string& day : days) {
     if (!end.day.empty() && day > end.day) {

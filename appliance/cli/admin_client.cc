@@ -7,9 +7,9 @@ namespace {
 
 struct Incoming {
   CURL* curl;
-  std::string answer{};  // where nobody takes it, or it is an error
+  std::string answer{};  // set when there is no `take`, or on an error
   const AdminClient::Take* take = nullptr;
-  bool enough = false;  // `take` said so
+  bool enough = false;  // stopped by `take`
 };
 
 std::size_t collect(char* data, std::size_t size, std::size_t count, void* target) {
@@ -109,7 +109,7 @@ Result<Json> AdminClient::call(const char* method, const std::string& path, cons
   if (!address_.ca.empty()) curl_easy_setopt(curl, CURLOPT_CAINFO, address_.ca.c_str());
   if (!address_.pin.empty()) {
     curl_easy_setopt(curl, CURLOPT_PINNEDPUBLICKEY, address_.pin.c_str());
-    // The key says who it is; a certificate for another name, or of an authority nobody knows, is as good.
+    // The pinned key is the identity; a certificate for another name, or of an unknown authority, is accepted.
     if (address_.ca.empty()) {
       curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 0L);
       curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L);

@@ -1,4 +1,4 @@
-// Talks to the admin interface of a running stoad.
+// A client of the admin interface of a running stoad.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@ struct AdminAddress {
   std::string socket;  // used instead of the url's host when set
   std::string token;
   std::string ca;   // a PEM file with the authorities to trust, instead of the system's
-  std::string pin;  // "sha256//BASE64": trust the server that has this key, whatever it calls itself; see curl(1),
+  std::string pin;  // "sha256//BASE64": trust the server that has this key, under any name; see curl(1),
                     // --pinnedpubkey
 };
 
@@ -34,10 +34,10 @@ class AdminClient {
   AdminClient(AdminClient&&) noexcept;
   AdminClient& operator=(AdminClient&&) = delete;
 
-  // A reply without a body is null. kShutdown: stoad cannot be reached. Else the error that stoad answered, in its
-  // words.
+  // A reply without a body is null. kShutdown: stoad cannot be reached. Else the error in stoad's answer.
   Result<Json> get(const std::string& path, const Query& query = {}) { return call("GET", path, query, nullptr); }
-  // The same for a list that comes in pages (`truncated`, `next_after`): what its member has on all of them.
+  // The same for a list that comes in pages (`truncated`, `next_after`): returns the member's entries of all
+  // pages.
   Result<std::vector<Json>> get_all(const std::string& path, const std::string& member, Query query = {});
   Result<Json> post(const std::string& path, const Json& body) { return call("POST", path, {}, &body); }
   Result<Json> put(const std::string& path, const Query& query, const Json& body) {
@@ -45,7 +45,7 @@ class AdminClient {
   }
   Result<Json> patch(const std::string& path, const Json& body) { return call("PATCH", path, {}, &body); }
   Result<Json> remove(const std::string& path, const Query& query = {}) { return call("DELETE", path, query, nullptr); }
-  // A reply without an end: hands over what comes, as it comes, until `take` returns false or the server ends it.
+  // A reply without an end: hands over each piece as it comes, until `take` returns false or the server ends it.
   // Errors as above; kShutdown, too, when nothing came for a minute.
   using Take = std::function<bool(std::string_view)>;
   Status follow(const std::string& path, const Query& query, const Take& take) {

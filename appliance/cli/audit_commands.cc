@@ -17,7 +17,8 @@ std::string user_text(const Json& record) {
   return (*user)["name"].is_string() ? (*user)["name"].get<std::string>() : (*user)["uid"].dump();
 }
 
-// What a record is about: its path, and where a rename went, or the request of an administrator.
+// The subject of a record: its path, and the target of a rename, or the request of an
+// administrator.
 std::string subject(const Json& record) {
   std::string text = printable(bytes_of(record, "path"));
   if (record.contains("to_path")) text += " -> " + printable(bytes_of(record, "to_path"));
@@ -73,7 +74,7 @@ void print_users(const char* title, const Json& users, const char* amount = "cou
   }
 }
 
-// What a report of an older version does not have is not printed.
+// Members missing in a report of an older version are not printed.
 void print_bytes(const char* title, const Json& summary, const char* which) {
   if (const auto found = summary.find(which); found != summary.end()) print_users(title, (*found)["users"], "bytes");
 }

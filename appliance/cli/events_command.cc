@@ -38,7 +38,9 @@ Outcome events(const Session& session, const EventsOptions& options) {
     if (!options.follow) return kDone;
     query = {{"after", page["next"].get<std::string>()}};
     pollfd reader{.fd = STDOUT_FILENO, .events = 0, .revents = 0};
-    if (std::fflush(stdout) != 0 || poll(&reader, 1, kPeriodMs) > 0) return kDone;  // nobody reads any more
+    if (std::fflush(stdout) != 0 || poll(&reader, 1, kPeriodMs) > 0)
+      return kDone;  // the reader of the
+                     // output is gone
   }
 }
 

@@ -89,7 +89,7 @@ void print_held(const char* title, const Json& held, Text text) {
   if (more != 0) std::printf("%-9s and %llu more\n", title, static_cast<unsigned long long>(more));
 }
 
-// Who has it open or locked.
+// Holders that have it open or locked.
 void print_held(const Json& held) {
   print_held("open", held["opens"], [](const Json& one) {
     const auto count = one["count"].get<std::uint64_t>();
@@ -105,7 +105,7 @@ void print_held(const Json& held) {
   });
 }
 
-// Which of the export's rules decides about the client, and what it says.
+// The export's rule that applies to the client, with its content.
 void print_client_rule(const Json& record, const std::string& client) {
   const std::string name = printable(bytes_of(record, "name"));
   const Json& rule = record["client_rule"];

@@ -29,7 +29,7 @@ Result<std::uint32_t> parse_id(std::string_view text) {
   return id;
 }
 
-// "10.0.0.0/8,ro,squash=all,anonuid=1000": the words of exports(5).
+// "10.0.0.0/8,ro,squash=all,anonuid=1000": options as in exports(5).
 Result<Json> parse_client(std::string_view text) {
   Json rule{{"network", std::string(text.substr(0, text.find(',')))}};
   std::string_view rest = text.substr(std::min(text.size(), text.find(',')));

@@ -7,7 +7,8 @@
 
 namespace {
 
-// Of a line that names no command where one must be, or one that does not exist; CLI11 says only that one is missing.
+// The error of a line with no command where one must be, or with an unknown one; CLI11 reports only that one is
+// missing.
 std::string missing_command(const CLI::App& app) {
   const CLI::App* group = &app;
   std::string line = "stoa";
@@ -43,7 +44,7 @@ int run(int argc, char** argv) {
     const int code = app.exit(error);
     return code == 0 ? stoa::cli::kDone : stoa::cli::kUsage;
   }
-  // What the core would say while it opens a data folder is for the log of a server.
+  // Messages of the core while it opens a data folder are for the log of a server.
   stoa::set_log_level(stoa::LogLevel::kError);
   const stoa::cli::Outcome outcome = session.command();
   if (outcome) return *outcome;

@@ -72,7 +72,7 @@ std::string rate_text(double rate, bool bytes) {
   return std::to_string(static_cast<std::uint64_t>(rate + 0.5)) + "/s";
 }
 
-// In the unit in which it was probably said: "100MB/s", "64KiB/s".
+// In the most natural unit: "100MB/s", "64KiB/s".
 std::string exact_rate(std::uint64_t rate, bool bytes) {
   if (!bytes) return std::to_string(rate) + "/s";
   std::string decimal;
@@ -134,7 +134,7 @@ Outcome set(const Session& session, const QosOptions& options) {
     return fail(Errc::kInvalid, "say what to set: a limit such as --read 100MB/s, a guarantee, --burst or --weight");
   STOA_TRY(client, session.connect());
   const Query query{{"target", options.target}};
-  // What is not mentioned stays as it is.
+  // Options not given keep their values.
   Json body = Json::object();
   auto before = client.get("/v1/qos/class", query);
   if (before) {
@@ -157,7 +157,7 @@ Outcome get(const Session& session, const QosOptions& options) {
 
 struct QosClass {
   Json json;
-  std::int64_t time_ns;  // when it was looked at
+  std::int64_t time_ns;  // time of the look
 };
 
 // All pages of them.

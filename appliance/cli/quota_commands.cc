@@ -47,7 +47,7 @@ std::vector<std::string> quota_row(const Json& quota, std::string who) {
           of_limit(objects, limits["files"], limits["soft_files"], since["files"], false), std::move(who)};
 }
 
-// What a quota may count beside what is live.
+// Usage classes that a quota may count beside live.
 constexpr std::string_view kClasses[] = {"recycled", "open-but-deleted", "multipart"};
 
 std::string words_of(std::string name) {
@@ -178,7 +178,7 @@ Result<Json> parse_grace(const std::string& text) {
   return Json(number * seconds);
 }
 
-// "recycled,open-but-deleted,multipart", or "none". Null: nothing is said.
+// "recycled,open-but-deleted,multipart", or "none". Null: not set.
 Result<Json> parse_classes(const std::string& text) {
   if (text.empty()) return Json();
   Json names = Json::array();
@@ -227,7 +227,7 @@ Outcome set(const Session& session, const QuotaOptions& options) {
   }
   if (!classes.is_null()) changes["count"] = classes;
   STOA_TRY(client, session.connect());
-  // What is not mentioned stays as it is.
+  // Options not given keep their values.
   STOA_TRY(before, client.get("/v1/quota", query_of(options)));
   Json body = options.children ? before["children"] : before["limits"];
   if (body.is_null()) body = Json::object();
@@ -254,7 +254,7 @@ Outcome list(const Session& session, const QuotaOptions& options) {
 
 Outcome owners(const Session& session, const QuotaOptions& options) {
   STOA_TRY(client, session.connect());
-  // In this order: when this says that they are counted, what comes is exact.
+  // In this order: once this reports complete counts, the next answer is exact.
   STOA_TRY(directory, client.get("/v1/quota", {{"path", options.path}}));
   STOA_TRY(found, client.get_all("/v1/quota/owners", "owners", {{"path", options.path}}));
   session.print(Json{{"owners", found}, {"counting", directory["counting"]}}, [&] {

@@ -15,7 +15,7 @@ struct RecycleOptions {
   bool on = false, off = false, inherit = false, all = false;
 };
 
-// "14d", "12h", and, where days are asked for, "14"; in `unit` seconds.
+// "14d", "12h", and, where days are expected, "14"; in `unit` seconds.
 Result<std::uint64_t> parse_age(std::string_view text, std::uint64_t unit) {
   std::uint64_t number = 0;
   std::string_view digits = text;
@@ -109,7 +109,7 @@ void print_policy(const Json& policy) {
               static_cast<unsigned long long>(used["items"].get<std::uint64_t>()));
 }
 
-// What is not mentioned stays as it is, or is inherited.
+// Options not given keep their values, or are inherited.
 Result<Json> changes_of(const RecycleOptions& options) {
   Json changes = Json::object();
   if (options.on) changes["enabled"] = true;
@@ -143,7 +143,7 @@ Outcome policy(const Session& session, const RecycleOptions& options) {
   if (!changes.empty()) {
     Json body = Json::object();
     for (const char* member : {"enabled", "days", "bytes_max", "restore", "counted"}) body[member] = now[member];
-    // Who sets anything of what was never on wants it on.
+    // Setting any rule of a policy that was never set enables it.
     if (now["set_on"].is_null()) body["enabled"] = true;
     body.update(changes);
     STOA_TRY(set, client.put("/v1/recycle/policy", query, body));

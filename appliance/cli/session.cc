@@ -78,7 +78,7 @@ Result<AdminClient> Session::connect() const {
     if (address.pin.empty() && address.ca.empty()) address.pin = run.admin_pin;
     if (!address.socket.empty() && access(address.socket.c_str(), W_OK) != 0 && !address.url.empty())
       address.socket.clear();
-    if (!address.socket.empty()) address.url.clear();  // which may speak TLS; the socket never does
+    if (!address.socket.empty()) address.url.clear();  // may use TLS; the socket never does
     if (address.token.empty()) {
       STOA_TRY(token, appliance::load_token(folder));
       address.token = token;

@@ -1,4 +1,4 @@
-// What all commands share: the global options, the connection, the way of printing.
+// The state shared by all commands: the global options, the connection, the way of printing.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace stoa::cli {
 
-// What a command returns: its exit code, or the error that ends it.
+// The result of a command: its exit code, or the error that ends it.
 using Outcome = Result<int>;
 
 struct Session {
@@ -30,16 +30,16 @@ struct Session {
 
   // Set while the command line is parsed; runs afterwards, so that a wrong line never does half of its work.
   std::function<Outcome()> command;
-  // Set by connect(): what is refused from then on was refused by the server, not by the command line's own rules.
+  // Set by connect(): later errors are of the server, not of the command line.
   mutable bool connected = false;
 
   // --data, else STOA_DATA, else `data` of --config or of /etc/stoa/stoad.toml, else the user's default folder.
   Result<appliance::DataFolder> data_folder() const;
   // The running daemon, with the token of --token-file, else of STOA_TOKEN, else of the data folder. kShutdown, with
-  // what to do: none is running.
+  // the remedy: none is running.
   Result<AdminClient> connect() const;
 
-  // Prints the JSON with --json, else what `people` prints.
+  // Prints the JSON with --json, else calls `people`.
   void print(const Json& json_value, const std::function<void()>& people) const;
 };
 
@@ -73,7 +73,7 @@ std::string printable(std::string_view text);
 // A client rule of an export as --client takes it: "10.0.0.0/8,ro,squash=all,anonuid=7,anongid=7".
 std::string client_rule_text(const Json& rule);
 
-// The space of a volume, as the interface tells it: of the disks, and what a quota on / leaves if that is less.
+// The space of a volume, as the interface reports it: of the disks, or less where a quota on / leaves less.
 std::string space_text(const Json& space);
 
 // Rows under a header, columns aligned. Numbers are for the caller to format.

@@ -126,10 +126,11 @@ Outcome check(const Session& session, const CheckOptions& options) {
   return holder ? online_check(session, options, progress) : offline_check(session, options, progress);
 }
 
-// A browser does not find the token by itself; it is never printed, because terminals are remembered.
+// A browser does not find the token by itself; it is never printed, because terminals keep their
+// history.
 Outcome console(const Session& session) {
   STOA_TRY(client, session.connect());
-  STOA_TRY(version, client.get("/v1/version"));  // nobody is sent to a server that does not answer
+  STOA_TRY(version, client.get("/v1/version"));  // no user is sent to a server that does not answer
   STOA_TRY(folder, session.data_folder());
   STOA_TRY(run, appliance::read_run_record(folder));
   if (run.admin_url.empty())
@@ -144,7 +145,7 @@ Outcome console(const Session& session) {
 
 Outcome version(const Session& session) {
   Json json{{"stoa", std::string(kVersionText)}};
-  // Of interest, not of need: without a daemon the command still succeeds.
+  // Optional: without a daemon the command still succeeds.
   if (auto client = session.connect()) {
     if (const auto reply = client->get("/v1/version")) json["stoad"] = (*reply)["version"];
   }

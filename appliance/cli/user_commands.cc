@@ -28,7 +28,7 @@ void fill_key(const UserOptions& options, Json& body) {
   if (!options.secret_key.empty()) body["secret_key"] = options.secret_key;
 }
 
-// A number, or the name of a group, of which the daemon is asked once.
+// A number, or the name of a group, which is looked up once at the daemon.
 Result<std::uint32_t> group_number(AdminClient& client, const std::string& text, Json& known) {
   std::uint32_t gid = 0;
   const char* const last = text.data() + text.size();

@@ -12,8 +12,8 @@ namespace stoa::appliance {
 // A whole number with an optional unit: B, K/KB/KiB, M, G, T, P. "KB" is 1000, "K" and "KiB" are 1024. kInvalid.
 Result<std::uint64_t> parse_bytes(std::string_view text);
 
-// The same, but the unit must be there: where a bare number would be taken for something else by most who write it.
-// kInvalid, with `example` for how to write it.
+// The same, but the unit is required: for values whose bare number most users would misread. Errors: kInvalid, with
+// `example` of the right form.
 Result<std::uint64_t> parse_bytes_with_unit(std::string_view text, std::string_view example);
 
 // The shortest exact form: "64MiB", "1000".

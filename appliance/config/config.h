@@ -1,5 +1,5 @@
-// The configuration of stoad, as plain values. What each key means: keys.cc, from which the example file, the flags and
-// the man page are made.
+// The configuration of stoad, as plain values. The meaning of each key: keys.cc, from which the example file, the flags
+// and the man page are made.
 #pragma once
 
 #include <cstdint>

@@ -123,8 +123,8 @@ Status read_config_text(std::string_view text, const std::string& origin, Config
 Status read_config_file(const std::string& path, Config& config) {
   struct stat info{};
   if (stat(path.c_str(), &info) == 0) {
-    // What reads as nothing would mean all defaults, on all addresses. Other than files: a slip; an empty one: a disk
-    // that was full.
+    // An unreadable configuration would mean all defaults, on all addresses. Not a regular file: a slip; an empty
+    // one: a disk that was full.
     if (!S_ISREG(info.st_mode))
       return fail(Errc::kInvalid,
                   "the configuration " + path + " is no file; name one such as " + path + "/stoad.toml");

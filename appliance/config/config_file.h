@@ -11,8 +11,8 @@
 
 namespace stoa::appliance {
 
-// Reads TOML text over `config`. `origin` names the file in messages. Errors (kInvalid) hold every problem found, one a
-// line, each as "FILE:LINE: what is wrong; what to do".
+// Reads TOML text over `config`. `origin` names the file in messages. Errors (kInvalid) list every problem found, one a
+// line, each as "FILE:LINE: problem; remedy".
 Status read_config_text(std::string_view text, const std::string& origin, Config& config);
 // kNotFound, kAccess, kInvalid.
 Status read_config_file(const std::string& path, Config& config);
@@ -30,7 +30,7 @@ Status check_config(const Config& config);
 // The example file: every key with its meaning and its default.
 std::string example_config();
 
-// Full names of the keys whose values differ.
+// Full names of the keys with different values.
 std::vector<std::string> changed_keys(const Config& before, const Config& after, bool reloadable);
 
 }  // namespace stoa::appliance

@@ -1,4 +1,4 @@
-// Where a server listens: a numeric address and a port.
+// The listening address of a server: a numeric address and a port.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ struct Endpoint {
   bool operator==(const Endpoint&) const = default;
 };
 
-// "127.0.0.1:2049", "[::1]:2049", "0.0.0.0:0" (any free port). kInvalid with the reason. Names are refused: what a name
-// resolves to may change between two starts.
+// "127.0.0.1:2049", "[::1]:2049", "0.0.0.0:0" (any free port). kInvalid with the reason. Names are refused, because
+// their addresses may change between two starts.
 Result<Endpoint> parse_endpoint(std::string_view text);
 
 }  // namespace stoa::appliance

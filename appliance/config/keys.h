@@ -33,11 +33,11 @@ struct ConfigKey {
 // In the order of the example file.
 std::span<const ConfigKey> config_keys();
 const ConfigKey* find_key(std::string_view full_name);
-// The key whose name is closest to a mistyped one; null when none is close.
+// The key with the name closest to a mistyped one; null when none is close.
 const ConfigKey* closest_key(std::string_view full_name);
 std::string_view section_help(std::string_view section);
 
-// A value in the words of a flag ("true", "64MiB", "a,b") into the form of `key`.
+// Converts a flag's value ("true", "64MiB", "a,b") into the form of `key`.
 Result<KeyValue> parse_value(const ConfigKey& key, std::string_view text);
 // As TOML text.
 std::string to_toml(const ConfigKey& key, const KeyValue& value);

@@ -1,4 +1,4 @@
-// The web console as it was built into the program.
+// The web console built into the program.
 #pragma once
 
 #include <span>
@@ -7,7 +7,8 @@
 
 namespace stoa::appliance {
 
-// Lives as long as the program. Without the console (STOA_CONSOLE=OFF): one page that says how to get it.
+// Lives as long as the program. Without the console (STOA_CONSOLE=OFF): one page that explains how to get
+// it.
 std::span<const admin::ConsoleFile> console_files();
 
 }  // namespace stoa::appliance

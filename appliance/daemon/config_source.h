@@ -1,4 +1,4 @@
-// Where the configuration came from, so that it can be read again on SIGHUP.
+// The source of the configuration, for reading it again on SIGHUP.
 #pragma once
 
 #include <string>

@@ -72,7 +72,7 @@ Status Daemon::open() {
   auto volume = core::Volume::open(*stores_.kv, *stores_.blobs, metrics_, options);
   if (!volume) return fail(std::move(volume).error());
   volume_ = *std::move(volume);
-  // Only now: a start that is refused leaves the folder as it was.
+  // Only now: a refused start changes nothing in the folder.
   if (!stores_.made && access(folder_.token().c_str(), F_OK) != 0) {
     log_warning("stoad", "admin.token is gone; a new one is made, and who used the old one is refused",
                 {{"path", folder_.token()}});
@@ -174,7 +174,7 @@ Status Daemon::open_protocols() {
   STOA_TRY(server, admin::AdminServer::start(*service_, options));
   admin_ = std::move(server);
   if (!options.host.empty()) {
-    // How this machine reaches it.
+    // Its address for this machine.
     const std::string host = options.host == "0.0.0.0" ? "127.0.0.1" : options.host == "::" ? "::1" : options.host;
     record.admin_pin = admin_->pin();
     record.admin_url = (record.admin_pin.empty() ? "http://" : "https://") + Endpoint{host, admin_->port()}.to_text();
@@ -226,7 +226,7 @@ Daemon::~Daemon() {
   log_info("stoad", "stopped");
 }
 
-// What the admin interface asks meanwhile finds none.
+// Requests of the admin interface find no protocol meanwhile.
 void Daemon::close_protocols() {
   std::vector<std::unique_ptr<Protocol>> closing;
   {

@@ -27,8 +27,8 @@ enum StoadExit : int {
   kNeedsSomebody = 3,  // starting again would not help: the unit's RestartPreventExitStatus names it
 };
 
-// What only an administrator can mend: pieces that are missing, damaged, of another volume or time, or from a newer
-// version.
+// Faults that only an administrator can fix: pieces that are missing, damaged, of another volume or time, or from a
+// newer version.
 int exit_of_refused_volume(const Error& error) {
   switch (error.code) {
     case Errc::kInvalid:
@@ -65,7 +65,7 @@ void raise_file_limit() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// The parent's half of --background: waits for the child's word, and says what it says.
+// The parent's half of --background: waits for the child's message, and repeats it.
 int wait_for_child(int pipe_fd, pid_t child) {
   std::string text;
   char part[512];
@@ -76,7 +76,7 @@ int wait_for_child(int pipe_fd, pid_t child) {
     text.append(part, static_cast<std::size_t>(n));
     if (!text.ends_with("READY\n")) continue;
     text.resize(text.size() - std::string_view("READY\n").size());
-    std::fprintf(stderr, "%s", text.c_str());  // what a library said on the way
+    std::fprintf(stderr, "%s", text.c_str());  // messages of a library on the way
     return kStopped;
   }
   int status = 0;

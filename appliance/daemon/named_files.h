@@ -6,8 +6,8 @@
 
 namespace stoa::appliance {
 
-// Certificates, keys and the keytab of what is enabled: they are there, can be read, are whole, belong together, and
-// are no secret that everybody on the machine knows. kInvalid, with all problems, one a line.
+// Checks certificates, keys and the keytab of enabled protocols. They exist, can be read, are whole, belong together,
+// and secrets are not open to all users of the machine. kInvalid, with all problems, one a line.
 Status check_credentials(const Config& config);
 
 // The same, and the data folder, blob directories, log file and admin socket, as far as it shows without making any of

@@ -8,7 +8,7 @@
 namespace stoa::appliance {
 namespace {
 
-// Long enough for a large write to a slow disk; clients send again what got no reply.
+// Long enough for a large write to a slow disk; clients retransmit calls without a reply.
 constexpr std::chrono::seconds kPatience{10};
 
 std::string domain_of_machine() {

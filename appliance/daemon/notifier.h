@@ -16,7 +16,7 @@ class Notifier {
   void reloading() const;
   void stopping() const;
   void alive() const;  // feeds the watchdog
-  // How often alive() must be called, with a margin of two; empty when there is no watchdog.
+  // The interval for calls of alive(), with a margin of two; empty when there is no watchdog.
   std::optional<std::chrono::milliseconds> watchdog_period() const { return watchdog_period_; }
 
  private:

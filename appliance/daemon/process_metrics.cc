@@ -43,7 +43,7 @@ double folder_entries(const char* path) {
   return count;
 }
 
-// One reading of the engine serves a whole scrape: dozens of gauges ask for a number each.
+// One reading of the engine serves a whole scrape: dozens of gauges read a number each.
 class EngineNumbers {
  public:
   explicit EngineNumbers(core::KvStore& kv) : kv_(kv) {}
@@ -61,7 +61,7 @@ class EngineNumbers {
 
  private:
   core::KvStore& kv_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::chrono::steady_clock::time_point read_at_{};
   std::map<std::string, double> numbers_;
 };

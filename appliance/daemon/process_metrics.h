@@ -1,4 +1,4 @@
-// Metrics of the process, the metadata engine and the disks, asked for at each scrape.
+// Metrics of the process, the metadata engine and the disks, read at each scrape.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The server of a protocol as the daemon sees it: opened, asked, reloaded, closed.
+// The server of a protocol as the daemon sees it: opened, queried, reloaded, closed.
 #pragma once
 
 #include <memory>
@@ -13,18 +13,18 @@
 
 namespace stoa::appliance {
 
-// Open from construction; the destructor lets requests under way end, then closes.
+// Open from construction; the destructor lets running requests end, then closes.
 class Protocol {
  public:
   virtual ~Protocol() = default;
   virtual std::string name() const = 0;     // "nfs"
   virtual std::string address() const = 0;  // "127.0.0.1:2049", "http://127.0.0.1:9000"
-  // Of NFS: where MOUNT is served.
+  // The MOUNT port of NFS.
   virtual std::string mount_address() const { return {}; }
-  // Of servers that keep state for clients; as admin::Service has it.
+  // For servers that keep state for clients; as in admin::Service.
   virtual std::vector<admin::ClientStatus> clients() const { return {}; }
   virtual Status evict_client(std::uint64_t) { return fail(Errc::kNotFound); }
-  // Takes over what may change while it is open (certificates). The old stays on error.
+  // Applies the settings that may change while it is open (certificates). The old stays on error.
   virtual Status reload(const Config&) { return {}; }
 };
 

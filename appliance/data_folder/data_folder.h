@@ -1,4 +1,4 @@
-// What lies where in the data folder, and how it is found.
+// Layout of the data folder, and the search for it.
 #pragma once
 
 #include <optional>

@@ -9,7 +9,7 @@
 namespace stoa::appliance {
 namespace {
 
-// Locks of the open file description (fcntl(2)): they survive a fork, unlike POSIX locks, and can be asked about
+// Locks of the open file description (fcntl(2)): they survive a fork, unlike POSIX locks, and can be tested
 // without being taken, unlike flock(2).
 struct flock whole_file() {
   struct flock lock{};

@@ -28,7 +28,7 @@ class FolderLock {
   int fd_;
 };
 
-// The process that has the folder now; 0 when its id cannot be read; empty when nobody has it.
+// The process that has the folder now; 0 when its id cannot be read; empty when it is free.
 Result<std::optional<pid_t>> lock_holder(const DataFolder& folder);
 
 }  // namespace stoa::appliance

@@ -1,4 +1,4 @@
-// Files with a token or a key, which nobody else on the machine should know.
+// Files with a token or a key, which must be hidden from other users of the machine.
 #pragma once
 
 #include <string>
@@ -7,7 +7,8 @@
 
 namespace stoa::appliance {
 
-// kAccess: everybody on the machine may read or write it, with what to do; kInvalid: it is no file; kNotFound.
+// Errors: kAccess when all users of the machine may read or write it, with the remedy; kInvalid: it is no
+// file; kNotFound.
 Status check_secret_file(const std::string& path);
 
 // After that check. Pipes are read, too: `--token-file <(pass show nas)`.

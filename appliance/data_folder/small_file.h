@@ -13,7 +13,7 @@ inline constexpr std::size_t kSmallFileBytesMax = 1u << 20;
 Result<std::string> read_small_file(const std::string& path);
 // Readers see the old or the new text, whole; durable on return.
 Status write_small_file(const std::string& path, std::string_view text, unsigned mode);
-// That there is a file of that name (with a '/') survives a power cut; what is in it is the caller's to sync.
+// Makes the name (with a '/') survive a power cut; the caller syncs the content.
 Status sync_name(const std::string& path);
 
 }  // namespace stoa::appliance

@@ -1,5 +1,5 @@
-// DATA/volume: that a volume was made here. What should exist is then never made anew: metadata that are not there are
-// a disk that is not mounted, or lost.
+// DATA/volume: that a volume was made here. Missing pieces are then never made anew: missing metadata mean a disk that
+// is not mounted, or lost.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// A command line as data: what the manual and the completion are made from.
+// A command line as data: the source of the manual and the completion.
 #pragma once
 
 #include <string>

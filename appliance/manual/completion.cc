@@ -9,7 +9,7 @@ std::string last_word(const std::string& words) {
   return words.substr(words.rfind(' ') + 1);
 }
 
-// Every command with its words: the body of a `case`, whose key is the path of commands typed so far.
+// Every command with its words: the body of a `case`, with the path of commands typed so far as key.
 void bash_cases(const CommandDoc& doc, const std::vector<OptionDoc>& global, std::string& out) {
   std::string words;
   for (const CommandDoc& command : doc.commands) words += last_word(command.words) + " ";

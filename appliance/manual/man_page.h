@@ -21,7 +21,7 @@ std::string man_page(const CLI::App& app, int section, const std::string& summar
 // stoad.toml(5).
 std::string config_man_page();
 
-// Text as roff: escapes what roff would read as a request.
+// Text as roff: escapes characters that roff would read as a request.
 std::string roff(std::string_view text);
 
 }  // namespace stoa::appliance

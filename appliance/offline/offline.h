@@ -1,4 +1,4 @@
-// Work on a data folder without a daemon: make a volume, verify it, free what a start has kept.
+// Work on a data folder without a daemon: make a volume, verify it, free blobs that a start has kept.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@
 
 namespace stoa::appliance {
 
-// Makes an empty volume and returns the folder's absolute path. `config_path` may be empty. kExists: there is one;
-// kBusy: a stoad runs there.
+// Makes an empty volume and returns the folder's absolute path. `config_path` may be empty. Errors: kExists when
+// there is one; kBusy: a stoad runs there.
 Result<std::string> create_volume(const DataFolder& folder, const std::string& config_path, const std::string& name);
 
 using CheckProgress = void (*)(std::uint64_t done, std::uint64_t total);
-// Verifies the whole volume; one that is too damaged to be opened as far as it can be read. kNotFound: there is none;
-// kBusy: a stoad runs there.
+// Verifies the whole volume; one too damaged to be opened is read as far as possible. Errors: kNotFound when there is
+// none; kBusy: a stoad runs there.
 Result<core::CheckReport> check_offline(const DataFolder& folder, const std::string& config_path, bool read_data,
                                         CheckProgress progress);
 
-// Frees the blobs that no file refers to, however many they are. What was freed. kNotFound, kBusy.
+// Frees all blobs that no file refers to, in any number. Returns those freed. kNotFound, kBusy.
 Result<core::KeptBlobs> sweep_volume(const DataFolder& folder, const std::string& config_path);
 
 }  // namespace stoa::appliance

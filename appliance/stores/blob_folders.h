@@ -12,7 +12,7 @@ namespace stoa::appliance {
 
 // Empty when the folder is new.
 Result<std::vector<std::string>> load_blob_folders(const DataFolder& folder);
-// Nothing is written when these are known already.
+// Nothing is written when the list is unchanged.
 Status save_blob_folders(const DataFolder& folder, const std::vector<std::string>& folders);
 
 }  // namespace stoa::appliance

@@ -7,7 +7,7 @@
 namespace stoa::appliance {
 namespace {
 
-// Files that stand in a folder although there is no database in it.
+// Files that may be in a folder without a database.
 bool is_no_database_file(const std::string& name) {
   return name == "lost+found";
 }

@@ -1,4 +1,4 @@
-// What lies where the metadata belong, seen without opening them.
+// State of the metadata folder, found without opening the database.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@ namespace stoa::appliance {
 
 enum class MetadataState : std::uint8_t { kNone, kThere };
 
-// kCorrupt: there are files of a database, and it cannot be one; the words say what to do. Changes nothing.
+// Errors: kCorrupt when there are files of a database, but no valid one; the text has the remedy. Changes
+// nothing.
 Result<MetadataState> look_at_metadata(const std::string& path);
 
 }  // namespace stoa::appliance

@@ -23,7 +23,7 @@ namespace stoa::appliance {
 namespace {
 
 constexpr std::uint64_t kZeroedLogBytes = 32u << 20;
-constexpr std::uint64_t kWrittenCachePart = 8;  // an eighth of the memory, for what was written lately
+constexpr std::uint64_t kWrittenCachePart = 8;  // an eighth of the memory, for recent writes
 
 std::string id_text(const core::VolumeInfo& info) {
   char digits[16];
@@ -38,7 +38,7 @@ constexpr const char* kRestoreOrBeginElsewhere =
     "an empty volume instead, name another data folder (--data) and other blob directories (--blob-directories): these "
     "stay as they are";
 
-// One opening: what is known of the pieces, from step to step.
+// One opening: the facts about the pieces, from step to step.
 class Opening {
  public:
   Opening(const Config& config, const DataFolder& folder, MetricRegistry& metrics, const OpenStores& options)
@@ -72,7 +72,7 @@ class Opening {
   }
 
  private:
-  // Somebody began to make a volume here and did not come to its end: nothing was ever stored in it.
+  // An interrupted creation of a volume: nothing was ever stored in it.
   bool unfinished() const { return mark_ && mark_->id.empty(); }
 
   Status open_kv(bool create) {
@@ -112,7 +112,7 @@ class Opening {
 
   Status require_new_directories() const {
     std::vector<std::string> there = directories_;
-    // The one that is made with the volume.
+    // The store made with the volume.
     std::erase_if(there,
                   [&](const std::string& path) { return path == folder_.blobs() && !std::filesystem::exists(path); });
     for (const std::string& path : there) STOA_CHECK_OK(require_directory(path));
@@ -164,8 +164,8 @@ class Opening {
     return {};
   }
 
-  // Its metadata end with the process, and with them what its blob directories hold: never those of a volume that is
-  // kept.
+  // Its metadata end with the process, and with them the content of its blob directories: never those of a volume
+  // that is kept.
   Result<Stores> run_in_memory() {
     const auto metadata = look_at_metadata(folder_.meta());
     if (mark_ || !metadata || *metadata == MetadataState::kThere) {

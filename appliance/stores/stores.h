@@ -1,4 +1,4 @@
-// The stores under a volume, opened as the configuration says.
+// The stores under a volume, opened by the configuration.
 #pragma once
 
 #include <memory>
@@ -27,17 +27,16 @@ struct OpenStores {
   bool damaged = false;      // read only, as much as can be read: for the verifier
 };
 
-// Opens the stores of one volume, whose pieces (metadata, blob directories) belong together and are of one time;
-// refuses, and changes nothing, where one is missing, of another volume, or of another time. kNotFound: there is no
-// volume in the folder, and none is to be made; kInvalid: the pieces do not belong together; kCorrupt: one is damaged;
-// kBusy: another process has one.
+// Opens the stores of one volume, whose pieces (metadata, blob directories) must belong together and be of one time.
+// Otherwise refuses, and changes nothing. Errors: kNotFound when the folder has no volume, and none is to be made;
+// kInvalid: the pieces do not belong together; kCorrupt: one is damaged; kBusy: another process has one.
 Result<Stores> open_stores(const Config& config, const DataFolder& folder, MetricRegistry& metrics,
                            const OpenStores& options);
 
 core::VolumeOptions volume_options(const Config& config);
 
-// The configuration for commands that work without a daemon: the file (may be empty) and the blob directories that the
-// data folder remembers.
+// The configuration for commands that work without a daemon: the file (may be empty) and the blob directories recorded
+// in the data folder.
 Result<Config> offline_config(const DataFolder& folder, const std::string& config_path);
 
 }  // namespace stoa::appliance

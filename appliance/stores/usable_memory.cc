@@ -22,7 +22,7 @@ std::string control_group(const std::string& root) {
 std::uint64_t usable_memory(const std::string& root) {
   std::uint64_t bytes =
       static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-  // A limit of any group above binds, too. In a container the root of what is seen is the container's own group.
+  // A limit of any group above binds, too. In a container the visible root is the container's own group.
   for (std::string group = control_group(root);; group.resize(group.rfind('/'))) {
     std::uint64_t limit = 0;
     if (std::ifstream(root + "/sys/fs/cgroup" + group + "/memory.max") >> limit)

@@ -1,4 +1,4 @@
-// How much memory the process may use: that of the machine, or less where its control group has a limit.
+// The memory that the process may use: that of the machine, or less where its control group has a limit.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace stoa::appliance {
 
-// `root`: what stands before /proc and /sys, for tests.
+// `root`: prefix of /proc and /sys, for tests.
 std::uint64_t usable_memory(const std::string& root = "");
 
 }  // namespace stoa::appliance

@@ -9,7 +9,8 @@ namespace stoa::bench {
 
 // `fd` is gathered and read ahead from now on; it must be non-blocking and have nothing read or sent half.
 void batch_socket(int fd);
-// Sends what was gathered; false when the peer is gone. What the socket does not take now stays for the next flush.
+// Sends the gathered bytes; false when the peer is gone. Bytes that the socket does not take now stay for the next
+// flush.
 bool flush_socket(int fd);
 bool has_unsent(int fd);
 bool has_read_ahead(int fd);

@@ -1,4 +1,4 @@
-// What a generator does when going on makes no sense.
+// The end of a generator when going on makes no sense.
 #pragma once
 
 #include <errno.h>

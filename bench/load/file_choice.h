@@ -1,4 +1,4 @@
-// Which file an operation takes, and what it is called: the same seed gives the same choices on every server.
+// Choice and names of files: the same seed gives the same choices on every server.
 #pragma once
 
 #include <cstdint>

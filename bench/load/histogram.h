@@ -1,4 +1,4 @@
-// Latencies in logarithmic buckets of 1/64: a percentile is at most 1.6 % too high, and recording costs a few
+// Latencies in logarithmic buckets of 1/64. A percentile is at most 1.6 % too high, and recording costs a few
 // nanoseconds, so that the generator does not measure itself.
 #pragma once
 

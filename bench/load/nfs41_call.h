@@ -1,4 +1,4 @@
-// One COMPOUND, written straight into what its connection will send.
+// One COMPOUND, written straight into the output of its connection.
 #pragma once
 
 #include <string_view>
@@ -13,8 +13,8 @@ struct Slot41;
 // Ends, and is ready to leave, with the object: `Call41(slot, true).putfh(file).getattr();`
 class Call41 {
  public:
-  // Begins with SEQUENCE on the slot. `cache`: sa_cachethis, true for what may not be done twice, as the Linux client
-  // says it.
+  // Begins with SEQUENCE on the slot. `cache`: sa_cachethis, true for operations that must not run twice, as the
+  // Linux client sets it.
   Call41(Slot41& slot, bool cache);
   // Without a session.
   Call41(RpcConnection& connection, std::uint32_t xid);

@@ -239,7 +239,7 @@ void Client41::take_reply(std::string_view record) {
   if (number >= slots_.size() || slots_[number].xid != xid) die("the server answered a call that was not made");
   Slot41& slot = slots_[number];
   slot.outcome->request(slot.request_ns);
-  // A slot whose number the server does not go along with is good for nothing any more.
+  // A slot with a number that the server rejects is useless.
   if (!check_sequence(slot, results)) die(results.why());
   slot.phase->reply(slot, results);
 }

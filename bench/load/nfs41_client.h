@@ -1,6 +1,6 @@
 // A client of NFSv4.1 with one session, whose slots are spread over some connections. One thread, one poll loop for all
-// clients of the program; a slot is one request in flight. A phase says what a slot does next; the timed phase of a
-// load is its last.
+// clients of the program; a slot is one request in flight. A phase decides on the next call of a slot; the timed phase
+// of a load is its last.
 #pragma once
 
 #include <functional>
@@ -40,7 +40,7 @@ struct Slot41 {
   std::uint64_t verifier = 0;
 };
 
-// One kind of work: begin() sends the first call of operation slot.index, reply() gets each answer behind its SEQUENCE
+// One kind of work: begin() sends the first call of operation slot.index. reply() gets each answer behind its SEQUENCE
 // and sends the next, or ends the operation by done() or failed().
 class Phase41 {
  public:
@@ -55,7 +55,7 @@ class Loop41 {
  public:
   void add(Client41& client) { clients_.push_back(&client); }
   void remove(Client41& client) { std::erase(clients_, &client); }
-  // Sends what is ready, waits, and takes in what came; exits the program when nothing comes for a minute.
+  // Sends ready calls, waits, and receives replies; exits the program when nothing comes for a minute.
   void turn();
 
  private:
@@ -85,13 +85,14 @@ class Client41 {
   std::uint32_t slots() const { return static_cast<std::uint32_t>(slots_.size()); }
   std::uint64_t recalls() const { return recalls_; }
 
-  // Runs operations 0..count-1 on `inflight` slots of each connection (at most what the constructor made), until all
-  // are done or, when seconds > 0, time is up (operations in flight are waited for). `outcome` gets every operation.
+  // Runs operations 0..count-1 on `inflight` slots of each connection (at most the number that the constructor made).
+  // Ends when all are done or, when seconds > 0, time is up (operations in flight are waited for). `outcome` gets every
+  // operation.
   void run(Phase41& phase, unsigned inflight, std::uint64_t count, double seconds, Outcome& outcome);
   void done(Slot41& slot, std::uint64_t bytes);
   void failed(Slot41& slot, const std::string& why);
 
-  // DESTROY_SESSION and DESTROY_CLIENTID; "" or what is wrong, for example that the client still holds state.
+  // DESTROY_SESSION and DESTROY_CLIENTID; "" or the problem, for example that the client still holds state.
   std::string end();
 
   // Blocking, for setting up; the status of the COMPOUND.

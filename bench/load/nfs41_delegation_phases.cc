@@ -1,4 +1,4 @@
-// What a delegation saves, and what it costs to get one back.
+// The savings of a delegation, and the cost to get one back.
 #include <cstring>
 
 #include "bench/load/file_choice.h"

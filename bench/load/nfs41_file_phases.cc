@@ -36,7 +36,7 @@ class CreateFiles final : public Phase41 {
         slot.verifier = results.write(work_.bytes);
         break;
       case kCommitted:
-        // Another verifier says that the server lost what it had not committed (RFC 8881 18.3.3).
+        // Another verifier means that the server lost uncommitted data (RFC 8881 18.3.3).
         if (results.commit() != slot.verifier) results.reject("the write verifier changed");
         break;
       case kClosed:

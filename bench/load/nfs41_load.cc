@@ -1,7 +1,7 @@
 // nfs41_load: drives one load against one NFSv4.1 server and prints one line of JSON.
 //
-// What a load needs beforehand lies under "prep41-..." in the export and is found again by later runs; what it makes
-// while timed lies under "run41-LOAD-TAG".
+// Prepared files of a load lie under "prep41-..." in the export and are found again by later runs; files made while
+// timed lie under "run41-LOAD-TAG".
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <map>

@@ -1,5 +1,4 @@
-// The kinds of work that the NFSv4.1 loads are made of. Files are called as file_choice.h says; what is in them is all
-// 'x'.
+// The kinds of work of the NFSv4.1 loads. Names follow file_choice.h; all content is 'x'.
 #pragma once
 
 #include <memory>
@@ -9,7 +8,7 @@
 
 namespace stoa::bench {
 
-// OPEN (UNCHECKED4, for writing) of files 0..n-1 in dir; bytes > 0: one UNSTABLE WRITE, too; commit: and COMMIT; then
+// OPEN (UNCHECKED4, for writing) of files 0..n-1 in dir. bytes > 0: one UNSTABLE WRITE, too; commit: and COMMIT. Then
 // CLOSE.
 struct CreateWork41 {
   Handle41 dir;
@@ -44,10 +43,11 @@ std::unique_ptr<Phase41> open_files(const Handle41& dir, std::vector<LockedFile>
 std::unique_ptr<Phase41> lock_unlock(std::vector<LockedFile>& files, std::uint64_t seed);
 std::unique_ptr<Phase41> close_files(std::vector<LockedFile>& files);
 
-// One operation is what a program sees as open, read whole and close; it opens each file kOpensInARow times before it
-// takes the next, and the client caches as the protocol allows. With a read delegation: OPEN, READ and CLOSE for the
-// first, nothing for the others, DELEGRETURN at the end. Without: OPEN, READ and CLOSE, and OPEN and CLOSE for each
-// other, because only the change attribute of a new OPEN says that the cached bytes are still right (RFC 8881 10.3.1).
+// One operation is an open, a read of the whole file and a close of a program; it opens each file kOpensInARow times
+// before it takes the next, and the client caches as the protocol allows. With a read delegation: OPEN, READ and CLOSE
+// for the first, nothing for the others, DELEGRETURN at the end. Without: OPEN, READ and CLOSE, and OPEN and CLOSE for
+// each other, because only the change attribute of a new OPEN proves that the cached bytes are still right (RFC 8881
+// 10.3.1).
 inline constexpr int kOpensInARow = 8;
 struct CachedFile {
   std::uint64_t number = 0;
@@ -62,11 +62,11 @@ struct DelegationCounts {
   std::uint64_t refused = 0;
 };
 std::unique_ptr<Phase41> open_cached(const OpenWork41& work, std::vector<CachedFile>& files, DelegationCounts& counts);
-// DELEGRETURN of what open_cached holds when time is up, an operation for each file.
+// DELEGRETURN of the delegations that open_cached holds when time is up, an operation for each file.
 std::unique_ptr<Phase41> return_delegations(const std::vector<CachedFile>& files);
 
-// One operation: this client opens a file for reading with a delegation; `other` opens it for writing, and gets it when
-// this one has answered CB_RECALL and sent DELEGRETURN; both close. `other` has as many slots.
+// One operation: this client opens a file for reading with a delegation, and `other` opens it for writing. The latter
+// succeeds when this one has answered CB_RECALL and sent DELEGRETURN; both close. `other` has as many slots.
 std::unique_ptr<Phase41> recall_delegations(const OpenWork41& work, Client41& other, DelegationCounts& counts);
 
 }  // namespace stoa::bench

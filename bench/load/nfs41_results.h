@@ -10,7 +10,7 @@
 
 namespace stoa::bench {
 
-// What of kLinuxAttributes the loads look at.
+// The part of kLinuxAttributes that the loads read.
 struct Attributes41 {
   std::uint32_t type = 0;
   std::uint64_t change = 0;

@@ -4,8 +4,8 @@
 namespace stoa::bench {
 namespace {
 
-// The first and the last eight bytes of each 4 KiB of the file say where they belong, so that a reader notices a
-// block in the wrong place without the cost of checking all of it.
+// The first and the last eight bytes of each 4 KiB of the file name their place. So a reader notices a block in
+// the wrong place without the cost of checking all of it.
 constexpr std::uint32_t kStampEvery = 4096;
 
 void stamp(std::string& data, std::uint64_t offset) {

@@ -4,7 +4,7 @@
 namespace stoa::bench {
 namespace {
 
-// What a Linux client asks for at most in one reply.
+// The largest reply that a Linux client asks for.
 constexpr std::uint32_t kReplyBytes = 64 << 10;
 
 class ListDirectory final : public Phase {

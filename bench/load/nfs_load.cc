@@ -1,7 +1,7 @@
 // nfs_load: drives one load against one NFSv3 server and prints one line of JSON.
 //
-// What a load needs beforehand (files, a directory of many entries) is made under "prep-..." in the export and found
-// again by later runs; what it makes while timed lies under "run-TAG".
+// Prepared files of a load (and a directory of many entries) are made under "prep-..." in the export and found again
+// by later runs; files made while timed lie under "run-TAG".
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -103,7 +103,7 @@ class LoadRun {
 Handle LoadRun::prepared_files(std::uint64_t files, std::uint32_t bytes) {
   const std::string name = "prep-" + std::to_string(files) + "-" + std::to_string(bytes);
   Handle dir;
-  // The second name is made last, so what it stands beside is whole.
+  // The second name is made last, so the first is whole when it exists.
   if (session_.lookup(session_.root(), name, &dir) == NFS3_OK &&
       session_.lookup(session_.root(), name + "-done", nullptr) == NFS3_OK) {
     return dir;
@@ -245,7 +245,7 @@ int LoadRun::run() {
       {"seq-read", [](LoadRun& r) { r.blocks(kMiB, false, false); }},
       {"rand-read", [](LoadRun& r) { r.blocks(kSmall, true, false); }},
       {"rand-write-sync", [](LoadRun& r) { r.blocks(kSmall, true, true); }},
-      // Only makes what other loads need.
+      // Only makes the files of other loads.
       {"prepare-files", [](LoadRun& r) { r.prepared_files(r.o_.files, 0); }},
       {"prepare-directories", [](LoadRun& r) { r.prepared_directories(); }},
       {"prepare-small", [](LoadRun& r) { r.prepared_files(r.o_.files, kSmall); }},

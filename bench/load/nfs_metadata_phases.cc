@@ -74,7 +74,7 @@ class CreateFiles final : public Phase {
                                        &slot));
   }
   void committed(Slot& slot, COMMIT3res& res) {
-    // Another verifier says that the server lost what it had not committed (RFC 1813 3.3.21).
+    // Another verifier means that the server lost uncommitted data (RFC 1813 3.3.21).
     if (std::memcmp(slot.cookie_verifier, res.COMMIT3res_u.resok.verf, sizeof(slot.cookie_verifier)) != 0) {
       return slot.session->failed(slot, "the write verifier changed");
     }
@@ -124,7 +124,7 @@ class Getattrs final : public Phase {
   std::uint64_t seed_;
 };
 
-// LOOKUP, and then what the purpose asks for: nothing, GETATTR (stat) or READ of the whole small file.
+// LOOKUP, and then by purpose: nothing, GETATTR (stat) or READ of the whole small file.
 class LookupFiles final : public DirectoryPhase {
  public:
   enum class Then { kNothing, kGetattr, kRead };

@@ -1,4 +1,4 @@
-// The kinds of work that the NFS loads are made of.
+// The kinds of work of the NFS loads.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace stoa::bench {
 std::string file_name(std::uint64_t index);  // "f0000042"
 
 // CREATE (UNCHECKED) of file_name(index), with `prefix` before it, in one of the directories, chosen by a hash of seed
-// and index; bytes > 0: one UNSTABLE WRITE too; commit: and a COMMIT.
+// and index. bytes > 0: one UNSTABLE WRITE too; commit: and a COMMIT.
 struct CreateWork {
   std::vector<Handle> dirs;
   std::uint32_t bytes = 0;

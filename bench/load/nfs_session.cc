@@ -46,7 +46,7 @@ void NfsSession::turn(int timeout_ms) {
   std::vector<pollfd> polled(connections_.size());
   for (std::size_t i = 0; i < connections_.size(); ++i) {
     Connection& connection = *connections_[i];
-    // Requests that callbacks queued leave in one write, before anybody waits.
+    // Requests queued by callbacks leave in one write, before the wait.
     if ((rpc_which_events(connection.rpc) & POLLOUT) != 0 && connection.fd >= 0) rpc_service(connection.rpc, POLLOUT);
     if (!flush_socket(rpc_get_fd(connection.rpc))) die("the server closed a connection");
     int events = rpc_which_events(connection.rpc);

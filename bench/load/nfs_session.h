@@ -1,5 +1,5 @@
 // Connections to an NFSv3 server and the slots that keep them busy. One thread, one poll loop; a slot is one request
-// in flight. A phase says what a slot does next; the timed phase of a load is its last.
+// in flight. A phase decides on the next call of a slot; the timed phase of a load is its last.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What one run of a load did: counts, times and every error, as one line of JSON.
+// Result of one run of a load: counts, times and every error, as one line of JSON.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// A TCP connection that carries RPC records: what is written to `out` leaves with the next flush, in one system call
-// for many calls, and one receive takes in many replies. One thread.
+// A TCP connection that carries RPC records: bytes written to `out` leave with the next flush, in one system call
+// for many calls. One receive takes in many replies. One thread.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class RpcConnection {
   RpcConnection& operator=(const RpcConnection&) = delete;
 
   XdrOut out;
-  // Around one record: begin gives what end wants back.
+  // Around one record: end takes the result of begin.
   std::size_t begin_record() {
     const std::size_t at = out.size();
     out.u32(0);
@@ -30,9 +30,9 @@ class RpcConnection {
 
   int fd() const { return fd_; }
   bool unsent() const { return sent_ < out.size(); }
-  void flush();  // what the socket does not take now stays
+  void flush();  // the rest that the socket does not take stays
 
-  // Takes in what has come and gives each whole record to `each(std::string_view)`, which may write to `out`.
+  // Receives all bytes available and gives each whole record to `each(std::string_view)`, which may write to `out`.
   template <class Each>
   void receive(Each each) {
     if (!take_in()) return;

@@ -17,7 +17,7 @@ constexpr long kPatienceSeconds = 120;
 std::size_t on_body(char* data, std::size_t, std::size_t size, void* to) {
   auto& slot = *static_cast<S3Slot*>(to);
   slot.answer_bytes += size;
-  // What failed is worth reading; what went well only where the load asks for it.
+  // Failures are worth reading; other answers only where the load asks for them.
   if (slot.request.keep_answer || slot.answer.size() < 1024)
     slot.answer.append(data, slot.request.keep_answer ? size : std::min<std::size_t>(size, 1024));
   return size;

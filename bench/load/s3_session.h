@@ -43,8 +43,9 @@ struct S3Slot {
   std::string text;           // for a body that the load makes
 };
 
-// What a load does: fills slot.request for operation slot.index; then looks at the answer. The verdict of answered():
-// empty when the operation is done well, kAgain to send slot.request (changed) as its next part, else the failure.
+// The work of a load: fills slot.request for operation slot.index; then looks at the answer. The verdict of
+// answered(): empty when the operation is done well, kAgain to send slot.request (changed) as its next part, else the
+// failure.
 class S3Phase {
  public:
   static constexpr const char* kAgain = "again";

@@ -22,7 +22,7 @@ inline std::uint32_t load_be32(const char* at) {
   return be32toh(value);
 }
 
-// Grows; what was written stays where it is until clear().
+// Grows; written bytes stay in place until clear().
 class XdrOut {
  public:
   // Room for `bytes` more, already counted as written.

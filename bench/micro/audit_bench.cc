@@ -1,5 +1,5 @@
-// What the audit log costs for each record: everything from the journal to the line in the file, on the thread that
-// writes it.
+// The cost of the audit log for each record: everything from the journal to the line in the file, on the thread
+// that writes it.
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 
@@ -25,7 +25,7 @@ std::unique_ptr<appliance::AuditWriter> open_log(const std::string& folder, Volu
   return log ? *std::move(log) : nullptr;
 }
 
-// Files are created while nobody writes the log, which then catches up. Items are records; the time is CPU of the
+// Files are created without a writer of the log, which then catches up. Items are records; the time is CPU of the
 // process.
 void BM_AuditCreates(benchmark::State& state) {
   CoreFixture fixture(static_cast<Engine>(state.range(0)));

@@ -1,4 +1,5 @@
-// What wire and record formats cost by themselves: file handles, checksums, record envelopes, keys.
+// The cost of wire and record formats by themselves: file handles, checksums, record envelopes,
+// keys.
 #include <benchmark/benchmark.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// The core by itself, on both engines: what a front end pays before it has encoded a byte.
+// The core by itself, on both engines: the cost to a front end without encoding.
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 
@@ -92,7 +92,7 @@ void BM_ReaddirPlusPage(benchmark::State& state) {
   readdir_all(state, true);
 }
 
-// The same of a directory that nobody used lately: none of its inodes is in the cache.
+// The same of a directory that was not used lately: none of its inodes is in the cache.
 void BM_ReaddirPlusCold(benchmark::State& state) {
   Shared& s = shared(engine_of(state));
   const OpContext ctx;
@@ -243,7 +243,7 @@ BENCHMARK_DEFINE_F(CreateBench, CreateAndUnlink)(benchmark::State& state) {
   run(state, true, true);
 }
 
-// One step of counting what users and groups own: less than this is how long changes of names wait for it.
+// One step of counting usage by user and group: changes of names wait for it for less than this time.
 void BM_CountOwnersOf256Files(benchmark::State& state) {
   CoreFixture fixture(engine_of(state), Background::kOff);
   const FileId dir = fixture.filled_directory("many", kFiles);
@@ -301,7 +301,7 @@ BENCHMARK_REGISTER_F(RemoveBench, Durable)
 
 }  // namespace
 
-// Volumes are closed while what RocksDB keeps for the whole process is still there.
+// Volumes are closed while RocksDB's process-wide objects still exist.
 void close_volumes() {
   all_shared().clear();
 }

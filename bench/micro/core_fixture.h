@@ -14,7 +14,7 @@ namespace stoa::core {
 enum class Engine : int { kMemory, kRocks };
 enum class Background : bool { kOff, kOn };
 
-// These benchmarks make no blob; whoever asks for one has left the metadata path.
+// These benchmarks make no blob; a request for one has left the metadata path.
 class NoBlobs final : public BlobStore {
  public:
   bool begin_adoption() override { return false; }
@@ -40,7 +40,7 @@ class NoBlobs final : public BlobStore {
   static std::unexpected<Error> none() { return fail(Errc::kNotSupported, "no blobs here"); }
 };
 
-// RocksDB's files lie below $TMPDIR (else /var/tmp), so that syncs cost what the disk asks.
+// RocksDB's files lie below $TMPDIR (else /var/tmp), so that syncs have the cost of the disk.
 class CoreFixture {
  public:
   explicit CoreFixture(Engine engine, Background background = Background::kOn);
@@ -48,7 +48,7 @@ class CoreFixture {
   void reopen();  // the volume, with empty caches
   Namespace& ns() { return volume_->ns(); }
   Volume& volume() { return *volume_; }
-  // A folder beside RocksDB's files that nobody else uses; the caller removes it.
+  // An unused folder beside RocksDB's files; the caller removes it.
   static std::string scratch_folder(const std::string& what);
   FileId mkdir(const std::string& name);
   // Files f00000000.. of `bytes` inline bytes.

@@ -1,5 +1,5 @@
-// What admission costs requests that need not wait: for nobody, and for one to eight QoS classes on the path, by one
-// thread and by several.
+// The cost of admission for requests that need not wait: without QoS classes, and with one to eight QoS classes on the
+// path, by one thread and by several.
 #include <benchmark/benchmark.h>
 
 #include <array>

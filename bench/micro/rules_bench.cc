@@ -1,6 +1,6 @@
-// What quotas and QoS classes cost: the same volume of 100 000 directories in /tenants, of which none, 100 or all have
-// limits of their own, and once all of them below one that counts owners. On the memory engine and without syncs, so
-// that nothing else is in the snapshot.
+// The cost of quotas and QoS classes: the same volume of 100 000 directories in /tenants, of which none, 100 or all
+// have limits of their own, and once all of them below one that counts owners. On the memory engine and without syncs,
+// so that nothing else is in the snapshot.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -27,8 +27,8 @@ struct Tenants {
       check(made.has_value());
       directories.push_back(made->attr.id);
     }
-    // Every directory's limits are set, to none where it is to have none: what is compared then has the same history,
-    // and memory that is as scattered. Spread over all, so that the benchmarks meet them in proportion.
+    // Every directory's limits are set, to none where it is to have none. So the compared volumes have the same
+    // history, and equally scattered memory. Spread over all, so that the benchmarks meet them in proportion.
     const std::uint64_t step = quotas != 0 ? kDirectories / quotas : kDirectories + 1;
     for (std::uint64_t i = 0; i < kDirectories; ++i) set(directories[i], (i + 1) % step == 0);
   }
@@ -85,7 +85,7 @@ void BM_SetQuota(benchmark::State& state) {
   for (auto _ : state) t.set(t.directories[0]);
 }
 
-// What a front end does before each operation, with so many of the directories being QoS classes with limits that leave
+// The steps of a front end before each operation, with this many directories as QoS classes with limits that leave
 // room.
 class Gate {
  public:

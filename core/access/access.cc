@@ -38,7 +38,7 @@ AclVerdict verdict_of_mode(const Credentials& cred, const Inode& inode) {
 
 AclVerdict verdict(const Credentials& cred, const Inode& inode) {
   if (!inode.has(kHasAcl)) return verdict_of_mode(cred, inode);
-  // Never without its ACL, and if so, nobody gets in.
+  // Never without its ACL, and if so, access is denied.
   if (inode.acl == nullptr) return {0, kAllRights};
   return evaluate(*inode.acl, cred, inode.uid, inode.gid);
 }

@@ -11,12 +11,12 @@ namespace {
 
 using Kind = AclWho::Kind;
 
-// From the owner's three bits to everybody's.
+// In the order of the mode's three-bit groups.
 constexpr std::array<Kind, 3> kClasses{Kind::kOwner, Kind::kGroup, Kind::kEveryone};
-// What the mode shows of the rights of a class.
+// The rights of a class that the mode shows.
 constexpr std::uint32_t kSeenInMode = kRightReadData | kRightWriteData | kRightAppendData | kRightExecute;
 constexpr std::uint32_t kRead = 4, kWrite = 2, kExecute = 1;
-// What POSIX gives to everybody, and to the owner.
+// Rights that POSIX grants to everyone, and to the owner.
 constexpr std::uint32_t kOfEverybody = kRightReadAttributes | kRightReadAcl | kRightSynchronize;
 constexpr std::uint32_t kOfOwner = kOfEverybody | kRightWriteAttributes | kRightWriteAcl;
 
@@ -30,7 +30,7 @@ std::uint32_t bits_of(std::uint32_t mode, std::size_t of_class) {
   return mode >> (6 - 3 * of_class) & 7;
 }
 
-// First come, first served, among the entries that `speaks(who)`.
+// The first match decides, among the entries that `speaks(who)`.
 template <class Speaks>
 AclVerdict evaluate_for(const Acl& acl, Speaks speaks) {
   AclVerdict verdict;
@@ -47,7 +47,7 @@ std::uint32_t allowed_to_class(const Acl& acl, Kind of_class) {
       .allowed;
 }
 
-// Of its mode bits, that is.
+// The ACL of its mode bits.
 bool speaks_of_class(const Acl& acl, Kind of_class) {
   return std::ranges::any_of(acl.entries, [&](const AclEntry& entry) {
     return effective(entry) && (entry.rights & kSeenInMode) != 0 &&
@@ -59,7 +59,7 @@ void add(std::vector<AclEntry>& entries, bool deny, Kind who, std::uint32_t righ
   if (rights != 0) entries.push_back({.deny = deny, .rights = rights, .who = {.kind = who}});
 }
 
-// The entries without `rights` for the file itself; what is inherited from them stays as it was.
+// The entries without `rights` for the file itself; their inherited rights stay.
 template <class Which>
 std::vector<AclEntry> without(const std::vector<AclEntry>& entries, Which which) {
   std::vector<AclEntry> rest;
@@ -82,17 +82,17 @@ std::vector<AclEntry> without(const std::vector<AclEntry>& entries, Which which)
   return rest;
 }
 
-// Takes from users and groups what an entry for everybody denies them first: of that entry chmod leaves nothing, and it
-// must not give to those that the mode does not speak of.
+// Removes from users and groups rights that an earlier EVERYONE@ entry denies. chmod removes that denial, which must
+// not grant rights to principals outside the mode.
 std::vector<AclEntry> without_denied(const std::vector<AclEntry>& entries, std::uint32_t of_mode) {
-  std::uint32_t allowed = 0, denied = 0;  // to everybody
+  std::uint32_t allowed = 0, denied = 0;  // of EVERYONE@
   return without(entries, [&](const AclEntry& entry) -> std::uint32_t {
     if (entry.who.kind == Kind::kEveryone) (entry.deny ? denied : allowed) |= entry.rights & ~(allowed | denied);
     return entry.who.is_class() || entry.deny ? 0 : denied & of_mode;
   });
 }
 
-// Whether each class has just what its three bits stand for, and not half of it.
+// Whether each class has exactly the rights of its three bits, with no bit covered in part.
 bool says_mode(const Acl& acl, std::uint32_t mode, bool directory) {
   for (std::size_t i = 0; i < kClasses.size(); ++i) {
     const std::uint32_t has = allowed_to_class(acl, kClasses[i]) & rights_of_bits(7, directory);
@@ -101,7 +101,7 @@ bool says_mode(const Acl& acl, std::uint32_t mode, bool directory) {
   return true;
 }
 
-// Takes out of `entries` what a class is allowed beside the mode bits, where no denial would come too late for it.
+// Takes out of `entries` the rights granted to a class beside the mode bits, except rights that any entry denies.
 std::uint32_t take_allowed(std::vector<AclEntry>& entries, Kind of_class) {
   std::uint32_t denied = 0;
   for (const AclEntry& entry : entries) {
@@ -226,7 +226,7 @@ Acl with_mode(const Acl& acl, std::uint32_t mode, bool directory, bool mask) {
   std::array<std::uint32_t, 3> more{};
   for (std::size_t i = 0; i < kClasses.size(); ++i) more[i] = take_allowed(rest, kClasses[i]);
   changed.entries.clear();
-  // The owner first: no entry for a user or a group takes from it, or gives to it, what the mode does not.
+  // The owner first: entries of users or groups must not change its rights against the mode.
   add(changed.entries, true, Kind::kOwner, of_mode & ~rights(owner));
   add(changed.entries, false, Kind::kOwner, rights(owner) | more[0]);
   std::ranges::move(rest, std::back_inserter(changed.entries));

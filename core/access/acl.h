@@ -1,5 +1,5 @@
-// What an ACL says: pure functions on lists of entries (RFC 8881 chapter 6). Who asks here: access.h, and whatever
-// makes or changes an ACL.
+// Evaluation of ACLs: pure functions on lists of entries (RFC 8881 chapter 6). Callers: access.h, and code that makes
+// or changes an ACL.
 #pragma once
 
 #include "base/error.h"
@@ -13,29 +13,29 @@ struct AclVerdict {
   std::uint32_t allowed = 0;
   std::uint32_t denied = 0;
 };
-// For a caller and a file with this owner and group. Nobody is special here: neither the owner nor the superuser.
+// For a caller and a file with this owner and group. Without special cases for the owner or the superuser.
 AclVerdict evaluate(const Acl& acl, const Credentials& cred, std::uint32_t uid, std::uint32_t gid);
 
-// kInvalid: what no ACL may have; inheritance of what is no directory. kTooLarge: more than kAclEntriesMax,
+// kInvalid: malformed, or inheritance flags on a file that is no directory. kTooLarge: more than kAclEntriesMax,
 // kAclBytesMax.
 Status check_acl(const Acl& acl, bool directory);
 
-// The rights that three mode bits (rwx) stand for.
+// The rights for three mode bits (rwx).
 std::uint32_t rights_of_bits(std::uint32_t bits, bool directory);
 // The nine permission bits of the mode: RFC 8881 6.3.2.
 std::uint32_t mode_of(const Acl& acl);
 // An ACL that decides as the nine bits do, class by class as POSIX has it.
 Acl acl_of_mode(std::uint32_t mode, bool directory);
-// Whether it says what its own mode says, and nothing else: then it need not be kept.
+// Whether it grants exactly the rights of its own mode: then it need not be stored.
 bool is_trivial(const Acl& acl, bool directory);
 
 // The ACL after chmod (RFC 8881 6.4.1.1): mode_of() it is `mode`. `mask`: ChmodPolicy::kMask; else kKeep.
 Acl with_mode(const Acl& acl, std::uint32_t mode, bool directory, bool mask);
 
-// What a new file or directory inherits (RFC 8881 6.4.3.1); no entries: nothing.
+// The ACL that a new file or directory inherits (RFC 8881 6.4.3.1); no entries: none.
 Acl inherited(const Acl& parent, bool directory);
-// The mode for what has inherited: each class gets what the inherited entries give it and `most` has, and, where none
-// of them speaks of the class, what `otherwise` gives.
+// The mode of a file with an inherited ACL. Each class gets the rights that its inherited entries grant and `most`
+// has; a class without such an entry gets those of `otherwise`.
 std::uint32_t mode_with_inherited(const Acl& acl, std::uint32_t most, std::uint32_t otherwise);
 
 }  // namespace stoa::core

@@ -1,9 +1,9 @@
 // The one rich access control list of all protocols: the NFSv4.1 and NT model (RFC 8881 section 6). Entries are looked
 // at in order, and for each right the first one that speaks of the caller decides; a right that no entry speaks of is
-// refused. Mode bits are a view of it. A file that needs no more than its mode bits say has none.
+// refused. Mode bits are a view of it. A file whose access its mode bits express has none.
 //
-// Kept, but refused to nobody: READ_ATTRIBUTES and SYNCHRONIZE (POSIX stat() asks for no right on the file, and RFC
-// 1813 gives attributes with every reply).
+// Stored but never enforced: READ_ATTRIBUTES and SYNCHRONIZE (POSIX stat() asks for no right on the file, and RFC 1813
+// gives attributes with every reply).
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,10 @@ namespace stoa::core {
 
 inline constexpr std::size_t kAclEntriesMax = 1024;
 inline constexpr std::size_t kAclBytesMax = 64u << 10;    // as stored
-inline constexpr std::size_t kAclIdentityBytesMax = 255;  // of an identity that nobody knows
+inline constexpr std::size_t kAclIdentityBytesMax = 255;  // of an unresolved identity
 
-// What an entry allows or denies: acemask4 (RFC 8881 6.2.1.3). The second name is what the bit means for a directory.
+// Rights that an entry allows or denies: acemask4 (RFC 8881 6.2.1.3). The second name is the meaning of the bit on a
+// directory.
 enum AccessRight : std::uint32_t {
   kRightReadData = 0x1,
   kRightListDirectory = kRightReadData,
@@ -52,9 +53,9 @@ enum AceFlags : std::uint8_t {
   kAceInherited = 0x80,
 };
 inline constexpr std::uint8_t kAceFlagsKnown = 0x8f;
-inline constexpr std::uint8_t kAceInheritance = 0x0f;  // what only a directory can have
+inline constexpr std::uint8_t kAceInheritance = 0x0f;  // flags valid on directories only
 
-// Whom an entry speaks of.
+// The principal of an entry.
 struct AclWho {
   enum class Kind : std::uint8_t {
     kOwner = 0,     // OWNER@
@@ -62,7 +63,7 @@ struct AclWho {
     kEveryone = 2,  // EVERYONE@, owner and group included
     kUid = 3,
     kGid = 4,
-    // Identities that nobody knows (yet): a SID, a name@domain. They are nobody, and stay as they were written.
+    // Unresolved identities: a SID, a name@domain. They match no user, and are stored as they were written.
     kUserText = 5,
     kGroupText = 6,
   };
@@ -93,11 +94,12 @@ struct AclEntry {
 enum AclFlags : std::uint8_t { kAclAutoInherit = 1, kAclProtected = 2, kAclDefaulted = 4 };
 inline constexpr std::uint8_t kAclFlagsKnown = 7;
 
-// What chmod does to an ACL: of a directory, for itself and what is in it; a new directory takes it from the one above.
+// The effect of chmod on an ACL. On a directory it holds for the directory and its children; a new directory inherits
+// it from its parent.
 enum class ChmodPolicy : std::uint8_t {
   kKeep = 0,     // OWNER@, GROUP@ and EVERYONE@ follow the mode, all other entries stay
   kMask = 1,     // and users and groups get no more than the mode gives to the group (RFC 8881 6.4.1.1)
-  kReplace = 2,  // only what the mode says is left
+  kReplace = 2,  // keeps only the rights that the mode expresses
   kRefuse = 3,   // kNotOwner; the ACL can be changed only as such
 };
 

@@ -206,7 +206,7 @@ bool may_be_identity(std::string_view text) {
   if (text.size() > kAclIdentityBytesMax || !is_utf8(text)) return false;
   const auto odd = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == ':' || c == '\x7f'; };
   if (std::ranges::any_of(text, odd)) return false;
-  // Nothing behind the '@': an identifier with a meaning of its own (RFC 8881 6.2.1.5), and none that has one here.
+  // Empty behind the '@': a special identifier (RFC 8881 6.2.1.5), unknown here.
   const std::size_t at = text.find('@');
   if (at != text.npos) return at > 0 && at + 1 < text.size();
   return text.size() > 4 && text.starts_with("S-1-");

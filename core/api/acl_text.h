@@ -1,9 +1,9 @@
-// An ACL as text, one entry a line, in the notation of nfs4_getfacl: TYPE:FLAGS:WHO:RIGHTS.
+// ACLs as text, one entry a line, in the notation of nfs4_getfacl: TYPE:FLAGS:WHO:RIGHTS.
 //
 //   TYPE    A allow, D deny
 //   FLAGS   f file inherit, d directory inherit, n no propagate, i inherit only, I inherited; g: WHO is a group
-//   WHO     OWNER@, GROUP@, EVERYONE@; a number; a name that `find` knows; name@domain or S-1-..., kept although
-//           nobody knows it
+//   WHO     OWNER@, GROUP@, EVERYONE@; a number; a name that `find` knows; name@domain or S-1-..., kept
+//           unresolved
 //   RIGHTS  r read data (list), w write data (add file), a append data (add subdirectory), D delete child, d delete,
 //           x execute (search), t T read, write attributes, n N read, write xattrs, c C read, write ACL,
 //           o write owner, y synchronize, e E write retention, write retention hold
@@ -28,15 +28,16 @@ struct AclText {
 };
 // The id of a user or group of that name.
 using FindIdentity = std::function<std::optional<std::uint32_t>(std::string_view name, bool group)>;
-// kInvalid: "line 3: ..." says what is wrong. What print_acl() wrote gives the same ACL.
+// Errors: kInvalid, with the line and the fault in the detail ("line 3: ..."). The output of print_acl() parses to
+// the same ACL.
 Result<AclText> parse_acl(std::string_view text, const FindIdentity& find);
 std::string print_acl(const Acl& acl);
 
 std::string_view to_string(ChmodPolicy policy);
 std::optional<ChmodPolicy> parse_chmod_policy(std::string_view text);
 
-// Whether this can be kept as an identity that nobody knows: name@domain or S-1-..., UTF-8, at most
-// kAclIdentityBytesMax bytes, no ':' and no control characters.
+// Whether the text is valid as an unresolved identity: name@domain or S-1-..., UTF-8, at most kAclIdentityBytesMax
+// bytes, no ':' and no control characters.
 bool may_be_identity(std::string_view text);
 
 }  // namespace stoa::core

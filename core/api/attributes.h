@@ -57,7 +57,7 @@ struct Attributes {
   ObjectVersion version() const { return {id, data_version}; }
 };
 
-// What an object was just before an operation: pre_op_attr of RFC 1813 2.6, atomic with the operation.
+// Attributes of an object just before an operation: pre_op_attr of RFC 1813 2.6, atomic with the operation.
 struct BeforeAttributes {
   std::uint64_t size = 0;
   Timestamp mtime, ctime;
@@ -70,7 +70,7 @@ struct SetTime {
   Timestamp time{};
 };
 
-// What to change; absent members stay as they are.
+// Attributes to change; absent members keep their values.
 struct SetAttributes {
   std::optional<std::uint32_t> mode;
   std::uint32_t mode_mask = 07777;  // the bits of `mode` that are set; the others stay, a new object has none of them
@@ -88,7 +88,7 @@ struct SetAttributes {
   std::optional<ChmodPolicy> chmod_policy;  // directories only: kNotDirectory
 };
 
-// Rights asked of access(), in the sense of RFC 1813 3.3.4 and RFC 8276 8.5.
+// Rights for access(), as in RFC 1813 3.3.4 and RFC 8276 8.5.
 enum AccessBits : std::uint32_t {
   kAccessRead = 0x01,
   kAccessLookup = 0x02,

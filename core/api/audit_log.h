@@ -13,7 +13,7 @@
 namespace stoa::core {
 
 struct AuditQuery {
-  std::optional<std::string> path{};       // a path of the volume: it, and what is below it (bytes)
+  std::optional<std::string> path{};       // a path of the volume: matches it and everything below it (bytes)
   std::optional<std::string> user{};       // name, or number
   std::optional<std::string> operation{};  // "create", "remove", ...; "delete": remove, rmdir and purge
   std::optional<std::string> protocol{};
@@ -30,7 +30,7 @@ struct AuditLines {
 struct AuditVerdict {
   std::uint64_t records = 0;  // lines that are right
   std::uint64_t days = 0;
-  std::string problem;  // the first that is wrong: "2026-11-22.jsonl line 7: ..."; empty: none is
+  std::string problem;  // the first fault: "2026-11-22.jsonl line 7: ..."; empty: none
 };
 
 // Thread-safe.
@@ -38,7 +38,7 @@ class AuditLog {
  public:
   virtual ~AuditLog() = default;
 
-  // As of core::Registry, and whatever happens from then on is recorded by it. kIo: the log cannot be written.
+  // As of core::Registry. Events after the call are recorded by the new policy. kIo: the log cannot be written.
   virtual Status set_policy(const AuditPolicy& policy) = 0;
   virtual Status remove_policy(FileId directory) = 0;
 
@@ -48,7 +48,7 @@ class AuditLog {
   // Reads files; blocks as long as that takes.
   virtual Result<AuditLines> query(const AuditQuery& query) = 0;
   virtual Result<AuditVerdict> verify() = 0;
-  // The summary of a day "2026-11-22" as JSON; of the present day as far as it is. kNotFound: there is no such day;
+  // The summary of a day "2026-11-22" as JSON; of the present day up to now. kNotFound: there is no such day;
   // kInvalid.
   virtual Result<std::string> report(const std::string& day) = 0;
 };

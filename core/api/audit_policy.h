@@ -1,4 +1,4 @@
-// What audit records below which directory. Part of a registry snapshot.
+// Audit policy of a directory: the classes of events recorded below it. Part of a registry snapshot.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ enum class AuditClass : std::uint16_t {
   kAttributes = 8,  // mode, owner, ACL, extended attributes, quota
   kRead = 16,       // one record for each file, user and client within a minute
   kList = 32,       // the same, for directories
-  kDenied = 64,     // whatever was refused: access, not_owner, read_only, quota
+  kDenied = 64,     // refused operations: access, not_owner, read_only, quota
   kAdmin = 128,  // changes through the admin interface that are about the directory, or about none (then: of the root)
 };
 using AuditClasses = std::uint16_t;
@@ -41,7 +41,7 @@ inline constexpr std::array<std::pair<AuditClass, std::string_view>, 8> kAuditCl
      {AuditClass::kDenied, "denied"},
      {AuditClass::kAdmin, "admin"}}};
 
-// No classes at all is a policy, too: nothing is recorded below this directory, whatever holds above it.
+// An empty set of classes is a policy, too: nothing is recorded below this directory, regardless of policies above it.
 struct AuditPolicy {
   FileId directory = kNoFile;
   AuditClasses classes = 0;
@@ -71,7 +71,7 @@ class AuditTable {
     const AuditPolicy* const policy = find(directories);
     return policy != nullptr && (policy->classes & bit(one)) != 0;
   }
-  // Whether anybody wants it anywhere.
+  // Whether any policy records this class.
   bool any(AuditClass one) const { return (any_ & bit(one)) != 0; }
   const std::vector<AuditPolicy>& policies() const { return policies_; }
 

@@ -15,7 +15,7 @@ namespace stoa::core {
 
 enum class Protocol : std::uint8_t { kInternal, kAdmin, kNfs, kSmb, kS3, kNative };
 
-// What an acknowledgement of this request promises.
+// Durability promised by the acknowledgement of a request.
 enum class Durability : std::uint8_t {
   kApplied,  // seen by every protocol; may be lost by a crash (an NFS UNSTABLE write, SMB without write-through)
   kDurable,  // survives kill -9 and power cut
@@ -23,29 +23,29 @@ enum class Durability : std::uint8_t {
 
 struct OpContext {
   std::uint64_t request_id = 0;
-  // When set, the change is stored with it: the same request after a restart is answered as done, and not run again.
+  // When set, the change is stored with it: a retransmission after a restart gets the original answer, and is not run
+  // again.
   RequestKey request{};
   Protocol protocol = Protocol::kInternal;  // for accounting and the journal only, never for semantics
   Credentials cred = Credentials::superuser();
   std::string client{};         // address, for the journal and the log
-  HolderId holder = kNoHolder;  // its lease of this key does not stand in the way
+  HolderId holder = kNoHolder;  // its lease of this key does not conflict
   LeaseKey lease_key{};
   OpenId open = kNoOpen;  // through which content is read or written: mandatory locks of others forbid it
-  // How long the call waits, with no lock held, for leases in its way to be returned or revoked, before it answers
+  // How long the call waits, with no lock held, for conflicting leases to be returned or revoked, before it answers
   // kRecallPending. For front ends that cannot park a request.
   std::chrono::milliseconds lease_patience{0};
-  // What is published to the caller: a file that it names by its id and that is not below this directory is kStale.
-  // kNoFile: all there is.
+  // The exported directory: an id that is not below it is kStale. kNoFile: no restriction.
   FileId root = kNoFile;
   bool read_only = false;  // the export is read-only for this client: every mutating call fails with kReadOnly
   // Up to the change, every wait ends by it with kTimeout: for locks and data gates, for room in the commit queue, for
   // what must be written before. Nothing was changed then, and a change that begins too late is not begun. What is left
   // out is the disk itself: a read, or the write of the queue by the call that leads it, takes as long as it takes.
   Deadline deadline{};
-  // A change that is made is not taken back, so the wait for its durability has an end of its own. kTimeout then means
-  // "not known": done and visible, and lost only by a crash. Set by front ends whose clients take it so (HTTP). NFS
-  // sets none: its clients take any error for "nothing happened", so the reply is held back, and the call, sent again,
-  // is found in the duplicate request cache.
+  // A change that is made is not taken back, so the wait for its durability has a deadline of its own. kTimeout then
+  // means "not known": done and visible, and lost only by a crash. Set by front ends whose protocol has such an answer
+  // (HTTP). NFS sets none: its clients take any error for "nothing happened", so the reply is held back, and the call,
+  // sent again, is found in the duplicate request cache.
   Deadline durable_by{};
 
   Durability durability = Durability::kDurable;

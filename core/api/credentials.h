@@ -1,4 +1,5 @@
-// Who asks. Resolved once, in the front end (squashing included), and decided upon only in core/access.
+// Credentials of the caller. Resolved once, in the front end (squashing included), and decided upon
+// only in core/access.
 #pragma once
 
 #include <cstdint>

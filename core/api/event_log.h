@@ -1,5 +1,5 @@
-// What an administrator should know of, as it happens: soft limits, owners that are counted, damage, disks that fill
-// up. In memory, the newest ones.
+// Log of events for administrators: soft limits, finished counts of owners, damage, disks that fill up. Kept in
+// memory, bounded to the newest ones.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ class EventLog {
   Counter& warnings_;
   Counter& criticals_;
   const TimeSource& time_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::uint64_t newest_;
   std::deque<Event> events_;
 };

@@ -1,5 +1,5 @@
-// The handle of a file over every protocol that has handles. It is the same on every head, before and after a restart.
-// A keyed checksum covers it, so that no client can guess or alter one.
+// File handles, used by every protocol that has handles. It is the same on every head, before and after a restart. A
+// keyed checksum covers it, so that no client can guess or alter one.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ class HandleCodec {
   HandleCodec(std::uint64_t volume_id, const SipKey& key) : volume_id_(volume_id), key_(key) {}
 
   HandleBytes encode(const FileRef& ref) const;
-  // kBadHandle: not a handle of this volume: wrong size, version, volume or checksum.
+  // Errors: kBadHandle, when wrong in size, version, volume or checksum.
   Result<FileRef> decode(std::span<const std::byte> bytes) const;
 
  private:

@@ -1,9 +1,9 @@
 // Events of holders of opens, locks and leases: one object for each front end of a head, which finds its client by the
 // holder's id.
 //
-// Events are values and come from any thread. No lock of the core is held, yet perhaps locks of a front end that called
-// the core: a handler must not block, add or remove holders, or return a lease. It hands that over to a thread of its
-// own.
+// Events are values and come from any thread. No lock of the core is held, yet a front end that called the core may
+// hold locks of its own. A handler must not block, add or remove holders, or return a lease. It hands such work over to
+// a thread of its own.
 #pragma once
 
 #include "core/api/file_handle.h"
@@ -25,13 +25,13 @@ struct LockGranted {
   LockRequest lock;
 };
 
-// It is the turn of a request of StateTable::lock_in_turn: asked again, it is granted.
+// The turn of a request of StateTable::lock_in_turn has come: a retry is granted.
 struct LockTurn {
   LockRequest wanted;
-  HandleBytes handle;  // of the file, as the request gave it
+  HandleBytes handle;  // of the file, as given in the request
 };
 
-// A front end overrides the events of what it uses.
+// A front end overrides the events that it uses.
 class HolderEvents {
  public:
   virtual void lease_recalled(const LeaseRecall&) {}

@@ -1,4 +1,5 @@
-// All that a holder has, as values: what a head asserts to the next owner of a shard for its clients, which keep it.
+// The complete state of a holder as values: a head asserts it to the next owner of a shard on behalf of its clients,
+// which keep it.
 #pragma once
 
 #include <optional>

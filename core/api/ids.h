@@ -10,7 +10,7 @@ namespace stoa::core {
 // Inode number, the same over every protocol: 16 bits shard, 48 bits serial, never reused. 0 is no file.
 enum class FileId : std::uint64_t {};
 inline constexpr FileId kNoFile{0};
-// A part of a volume that commits in an order of its own. A volume on one machine is one shard, 0.
+// A part of a volume with its own commit order. A volume on one machine is one shard, 0.
 enum class ShardId : std::uint16_t {};
 constexpr ShardId shard_of(FileId id) {
   return static_cast<ShardId>(static_cast<std::uint64_t>(id) >> 48);
@@ -30,11 +30,11 @@ enum class ExportId : std::uint32_t {};
 // A client as its protocol knows it, in the table of opens, locks and leases (state.h). 0: one that holds no state.
 enum class HolderId : std::uint64_t {};
 inline constexpr HolderId kNoHolder{0};
-// What it holds, in the same table. 0: none.
+// An open in the same table. 0: none.
 enum class OpenId : std::uint64_t {};
 enum class LeaseId : std::uint64_t {};
 inline constexpr OpenId kNoOpen{0};
-// What an open may do, and what it denies to others.
+// Access of an open, and access that it denies to others.
 enum ShareBits : std::uint32_t {
   kShareNone = 0,
   kShareRead = 1,
@@ -50,14 +50,13 @@ constexpr ShardId shard_of(OpenId id) {
 constexpr ShardId shard_of(LeaseId id) {
   return static_cast<ShardId>(static_cast<std::uint64_t>(id) >> 48);
 }
-// Tells the leases of one holder from each other (SMB: of a client and a key of its own). Zero: those of the holder
-// itself (NFSv4).
+// Distinguishes the leases of one holder (SMB: by client and lease key). Zero: those of the holder itself (NFSv4).
 struct LeaseKey {
   std::uint64_t high = 0, low = 0;
   auto operator<=>(const LeaseKey&) const = default;
 };
 
-// The content of a file as of one moment: changes with every change of bytes or size, whichever protocol makes it.
+// Version of a file's content: changes with every change of bytes or size, over any protocol.
 struct ObjectVersion {
   FileId id = kNoFile;
   std::uint64_t data_version = 0;

@@ -18,7 +18,7 @@ struct DataSlice {
   std::shared_ptr<const void> keep{};  // holds the memory or the descriptor; keep it until the bytes were sent
 };
 
-// Memory that whoever is given it may keep: the bytes in it stay as they are as long as `owner` lives.
+// Memory that the receiver may keep: the bytes in it stay unchanged as long as `owner` lives.
 struct LentMemory {
   std::shared_ptr<const void> owner{};
   std::uint64_t bytes = 0;  // all that is held by it

@@ -8,8 +8,8 @@
 namespace stoa::core {
 namespace {
 
-// Hexadecimal: the version of this form, the shard, the sequence, and a sum of all before it, so that what was cut off
-// or made up is not taken for another place.
+// Hexadecimal: the version of this form, the shard, the sequence, and a checksum of these, so that a truncated or
+// invented cursor is not taken for another place.
 constexpr std::uint64_t kCursorVersion = 1;
 constexpr std::size_t kVersionDigits = 2, kShardDigits = 4, kSequenceDigits = 16, kSumDigits = 4;
 constexpr std::size_t kDigits = kVersionDigits + kShardDigits + kSequenceDigits + kSumDigits;

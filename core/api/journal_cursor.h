@@ -1,5 +1,5 @@
-// A place in the journal as clients keep it: a string that means something to the core alone, so that it can say more
-// when a volume has several shards.
+// A place in the journal as clients store it: a string opaque to all but the core, so that it can carry more when a
+// volume has several shards.
 #pragma once
 
 #include <cstdint>

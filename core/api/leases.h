@@ -1,4 +1,4 @@
-// Caching leases: what a client may keep to itself of a file or directory until the server asks for it.
+// Caching leases: state of a file or directory that a client may cache until the server recalls it.
 #pragma once
 
 #include <chrono>
@@ -10,11 +10,11 @@
 
 namespace stoa::core {
 
-// Words of MS-SMB2 2.2.13.2.8. Write caching needs read caching.
+// Terms of MS-SMB2 2.2.13.2.8. Write caching needs read caching.
 enum LeaseBits : std::uint32_t {
   kLeaseNone = 0,
   kReadCaching = 1,    // no change by others: content and attributes may be cached
-  kHandleCaching = 2,  // the file may be kept open for a user who has closed it: recalled before its name goes, and
+  kHandleCaching = 2,  // the file may be kept open after the user closed it: recalled before its name goes, and
                        // before an open is refused for a share mode of this holder
   kWriteCaching = 4,   // no access by others: writes and locks may be cached
   kAllCaching = 7,
@@ -24,11 +24,11 @@ enum class LeaseKind : std::uint8_t {
   // NFSv4: the client also opens the file by itself, so an open that might conflict with such opens recalls it. It is
   // returned as a whole.
   kDelegation,
-  // SMB, native: only what is cached counts; a reader's cache is recalled by the change itself, and other bits stay.
+  // SMB, native: only cached state counts; a reader's cache is recalled by the change itself, and other bits stay.
   kCache,
 };
 
-// Whose lease it is, and whose opens and calls it does not hinder.
+// The owner of a lease: its own opens and calls do not conflict with it.
 struct LeaseOwner {
   HolderId holder = kNoHolder;
   LeaseKey key{};
@@ -54,10 +54,10 @@ struct RecallWait {
   std::chrono::steady_clock::time_point lapses{};  // it hinders nothing from then on, and tells nothing of it
 };
 
-// What a holder and its leases are promised.
+// Times granted to a holder and its leases.
 struct LeaseTerms {
   std::optional<std::chrono::milliseconds> recall_timeout{};  // empty: the volume's
-  // For how long it gets no new lease of a file whose lease was recalled, by what for: the file is contended.
+  // How long it gets no new lease of a contended file, that is after a recall, by the reason of the recall.
   std::chrono::milliseconds pause_after_look{10'000};
   std::chrono::milliseconds pause_after_change{10'000};
   std::chrono::milliseconds pause_after_name_change{10'000};

@@ -1,4 +1,4 @@
-// Byte-range locks as values: who wants or holds which range.
+// Byte-range locks as values: owner, range and kind, held or requested.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace stoa::core {
 
-// A byte range: length kToEnd reaches to 2^64-1, whatever the size of the file.
+// A byte range: length kToEnd reaches to 2^64-1, regardless of the size of the file.
 struct LockRange {
   static constexpr std::uint64_t kToEnd = ~std::uint64_t{0};
   std::uint64_t offset = 0;

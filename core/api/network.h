@@ -1,4 +1,4 @@
-// Where clients come from.
+// A network that clients come from.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// The name by which a file was opened to be deleted, and for whom.
+// The name by which a file was opened for delete-on-close, and the user who opened it.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct OpenedName {
   bool operator==(const OpenedName&) const = default;
 };
 
-// When the last close of a file takes away the name by which an open has it.
+// The time at which the last close of a file removes the name by which an open has it.
 enum class DeleteWhen : std::uint8_t {
   kNever,
   kAtClose,  // once this open is closed

@@ -1,4 +1,4 @@
-// The operations of core::Namespace as types, for what is done with each of them by its properties.
+// The operations of core::Namespace as types, for code that treats each of them by its properties.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// What was applied and is not durable yet. Namespace::sync() makes it durable before the replies may leave.
+// Changes that are applied and not durable yet. Namespace::sync() makes it durable before the replies may leave.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace stoa::core {
 
-// A list in the order of the calls that added to it, so that a batch of calls shares one and each can still be told
-// apart. Tickets of different shards are not comparable; those of one are in its commit order.
+// A list in the order of the calls that added to it, so that a batch of calls shares one list and the changes of
+// each can be selected. Tickets of different shards are not comparable; those of one are in its commit order.
 class PendingDurability {
  public:
   struct ShardTicket {
@@ -27,7 +27,7 @@ class PendingDurability {
   void add(ShardId shard, CommitTicket ticket) {
     if (ticket != CommitTicket{}) tickets_.push_back({shard, ticket});
   }
-  // A file whose content was written.
+  // A file with written content.
   void add_written(FileId file) { written_.push_back(file); }
   void merge(const PendingDurability& other) {
     tickets_.insert(tickets_.end(), other.tickets_.begin(), other.tickets_.end());
@@ -40,7 +40,7 @@ class PendingDurability {
     written_.clear();
   }
   Mark mark() const { return {tickets_.size(), written_.size()}; }
-  // What was added between two marks.
+  // Changes added between two marks.
   PendingDurability between(Mark from, Mark to) const {
     PendingDurability part;
     part.tickets_.assign(tickets_.begin() + offset(from.tickets), tickets_.begin() + offset(to.tickets));

@@ -18,22 +18,21 @@ struct QosEntry {
   std::shared_ptr<qos::QosClass> qos_class{};
 };
 
-// What is found is valid as long as the index or any copy of it. A copy costs next to nothing.
+// QoS classes found stay valid as long as the index or any copy of it. A copy costs next to nothing.
 class QosIndex {
  public:
   QosIndex() = default;
   // Each target once, and all of one kind.
   explicit QosIndex(std::vector<QosEntry> entries);
-  // The same index with another entry, which takes the place of its target's. Costs O(sqrt(n)), as all but the shard
-  // that the target belongs to are shared.
+  // The same index with another entry, which takes the place of its target's. Costs O(sqrt(n)), because all but the
+  // shard of the target are shared.
   QosIndex with(QosEntry entry) const;
   QosIndex without(const QosTarget& target) const;
 
   std::size_t size() const { return size_; }
   // Null: there is none.
   const QosEntry* find(const QosTarget& target) const;
-  // Of kinds whose targets are numbers. On the path of every request: a number that is not there costs one or two cache
-  // lines.
+  // For kinds whose targets are numbers. On the path of every request: a missing number costs one or two cache lines.
   qos::QosClass* find(std::uint64_t id) const {
     if (size_ == 0) return nullptr;
     const std::uint64_t hash = mixed(id);
@@ -50,7 +49,7 @@ class QosIndex {
   // With 100 000 QoS classes a change copies as many pointers to shards as a shard has entries, about.
   static constexpr unsigned kShardBits = 9;
 
-  // Free where `qos_class` is null. The key of a network is a hash, so whoever finds one must look at the target.
+  // Free where `qos_class` is null. The key of a network is a hash, so a caller that finds one must compare the target.
   struct Slot {
     std::uint64_t key = 0;
     qos::QosClass* qos_class = nullptr;
@@ -61,7 +60,7 @@ class QosIndex {
     std::vector<Slot> slots;  // a power of two, at most half of them taken; an entry lies at its hash or behind it
     std::vector<std::uint32_t> places;  // of each slot's entry
   };
-  // What a look-up needs of a shard.
+  // The members of a shard that a look-up reads.
   struct View {
     const Slot* slots = nullptr;
     std::uint64_t mask = 0;

@@ -1,4 +1,4 @@
-// Quality of service as it is set: whom or what a QoS class is about, and its limits.
+// Quality of service rules: the target of a QoS class, and its limits.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,9 @@
 
 namespace stoa::core {
 
-// What a QoS class is about. Persistent: never renumber. In the order of a request's path, the general before the
-// particular; the root directory comes before all. kBackground: no request, but the volume's own work.
+// The kind of target of a QoS class. Persistent: never renumber. In the order of a request's path, the general
+// before the particular; the root directory comes before all. kBackground: no request, but the volume's own
+// work.
 enum class QosKind : std::uint8_t {
   kProtocol = 1,
   kExport = 2,
@@ -46,7 +47,7 @@ struct QosRule {
   bool operator==(const QosRule&) const = default;
 };
 
-// What holds for background work while nobody has set anything.
+// The rule of background work while none is set.
 inline QosRule background_default() {
   return {QosTarget::background(), {.weight = qos::kWeightLowest}};
 }

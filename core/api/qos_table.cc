@@ -78,7 +78,7 @@ std::vector<const QosEntry*> QosTable::entries() const {
   return all;
 }
 
-// Of every group that the caller is in: in one order for all callers, and once each.
+// The QoS classes of the caller's groups, in one order for all callers, and once each.
 void QosTable::add_groups(const Credentials& cred, std::vector<qos::QosClass*>& path) const {
   if (of(QosKind::kGroup).size() == 0) return;
   std::vector<std::uint32_t> gids(cred.groups);

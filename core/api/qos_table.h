@@ -1,4 +1,4 @@
-// Which QoS classes there are, and which of them a request pays: of one moment, immutable, part of a registry snapshot.
+// The QoS classes of one moment and the look-up of those that a request pays. Immutable, part of a registry snapshot.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace stoa::core {
 
-// Who asks, as far as QoS classes are concerned.
+// The caller as QoS class look-ups see it.
 struct QosCaller {
   Protocol protocol = Protocol::kInternal;
   ExportId through{};
@@ -23,7 +23,7 @@ struct QosCaller {
   const Credentials* cred = nullptr;
 };
 
-// What is found is valid as long as the table or any copy of it. A copy costs next to nothing.
+// QoS classes found stay valid as long as the table or any copy of it. A copy costs next to nothing.
 class QosTable {
  public:
   QosTable() = default;
@@ -38,7 +38,7 @@ class QosTable {
   bool governs_requests() const { return size() > of(QosKind::kBackground).size(); }
   // Whether the directories above a file matter at all.
   bool has_directories() const { return of(QosKind::kDirectory).size() > 0; }
-  // Whether it matters who asks.
+  // Whether the caller's identity matters.
   bool has_owners() const { return of(QosKind::kGroup).size() + of(QosKind::kUser).size() > 0; }
   // Equal in two tables of this process only where both have the same QoS classes for the same directories; never 0
   // where there are any.
@@ -47,11 +47,11 @@ class QosTable {
   const QosEntry* find(const QosTarget& target) const { return of(target.kind).find(target); }
   // All by target, in O(n log n).
   std::vector<const QosEntry*> entries() const;
-  // The path that a request pays, the general before the particular; empty: nobody governs it. `directories` are those
-  // above the file, and itself if it is one, from the root down (Namespace::ancestors).
+  // The path that a request pays, the general before the particular; empty: no QoS class applies. `directories` are
+  // those above the file, and itself if it is one, from the root down (Namespace::ancestors).
   void find_path(const QosCaller& caller, std::span<const FileId> directories, std::vector<qos::QosClass*>& path) const;
-  // The same in two steps, as the first may be remembered (Namespace::find_qos_classes): appends the QoS classes of
-  // those directories, and makes of them the path of a request.
+  // The same in two steps, because the first may be cached (Namespace::find_qos_classes): appends the QoS classes of
+  // those directories, and makes the path of a request from them.
   void find_directories(std::span<const FileId> directories, std::vector<qos::QosClass*>& found) const;
   void compose_path(const QosCaller& caller, std::span<qos::QosClass* const> directories,
                     std::vector<qos::QosClass*>& path) const;

@@ -1,4 +1,4 @@
-// The recycle bin: what deletions keep, for how long, and what front ends ask of it (core/recycle/README.md).
+// The recycle bin as front ends see it: policies, and requests to list, restore and purge (core/recycle/README.md).
 #pragma once
 
 #include <compare>
@@ -22,13 +22,14 @@ namespace stoa::core {
 // Under this name a directory that has a bin shows it.
 inline constexpr std::string_view kRecycleName = ".recycle";
 
-// Who may take something out of a bin again, beside the superuser. Persistent: never renumber.
+// Callers that may restore from a bin, beside the superuser. Persistent: never renumber.
 enum class RestoreRight : std::uint8_t {
-  kOwner = 1,  // who deleted it, who owns it, and who owns a directory that it was in (RestoreRequest::owned)
-  kAdmin = 2,  // nobody
+  kOwner = 1,  // the user who deleted it, its owner, and the owner of a directory that it was in
+               // (RestoreRequest::owned)
+  kAdmin = 2,  // none
 };
 
-// Of a directory, for all that is deleted below it, unless a directory on the way has its own.
+// The policy of a directory for all deletions below it, unless a directory on the way has its own.
 struct RecyclePolicy {
   FileId dir = kNoFile;
   bool enabled = true;
@@ -48,7 +49,7 @@ class RecycleTable {
   // The directory's own; null: it inherits.
   const RecyclePolicy* find(FileId dir) const;
   const std::unordered_map<FileId, RecyclePolicy>& policies() const { return policies_; }
-  // Whether the directory has a bin of its own when something is kept: it has a policy, or is the root of an export.
+  // Whether a deletion there uses a bin of the directory's own: it has a policy, or is the root of an export.
   bool has_own_bin(FileId dir) const { return roots_.contains(dir) || find(dir) != nullptr; }
 
  private:
@@ -69,20 +70,20 @@ struct RecycledItem {
   RecycleItemId item;
   FileId id;  // of the file or directory, which keeps it
   FileType type;
-  std::string path;  // where it was; empty: the directory is gone
+  std::string path;  // its old path; empty: the directory is gone
   std::string name;  // that it had
   std::uint64_t bytes;
   Timestamp deleted_at;
-  std::uint32_t uid;  // who deleted it
+  std::uint32_t uid;  // the user who deleted it
   Protocol protocol;
   std::string client;
 };
-// What was deleted below a directory, in order of deletion: all that the bins at and below it hold, and of the bins
-// above it, which may hold much else, what was in it. What was deleted in a directory that is gone for good is known to
-// no directory above it but those whose bin it lies in. Everybody but the superuser sees what he deleted.
-// kNotDirectory. Cost: what is told, and what is passed over: in bins above, all that was deleted elsewhere meanwhile,
-// because bins are in order of time. One call passes over a bounded number, so a page may be short or empty, and not
-// the last.
+// Lists deletions below a directory, in order of deletion. Covers all items of the bins at and below it. Of the bins
+// above it, which may hold much else, covers the items that were deleted below it. Items whose directory was purged are
+// found only through directories whose own bin holds them. Callers other than the superuser see their own deletions.
+// kNotDirectory. Cost: the items listed and those passed over. In bins above, these are all items deleted elsewhere
+// meanwhile, because bins are in order of time. One call passes over a bounded number, so a page may be short or empty,
+// and not the last.
 struct ListRecycledRequest {
   FileId dir;
   std::uint64_t after = 0;  // a serial
@@ -103,25 +104,24 @@ struct RestoreRequest {
   RecycleItemId item;
   FileId to_parent = kNoFile;
   std::string_view to_name{};
-  // Of whoever owns this directory, in whose name the superuser asks: kNotFound, also for what was not deleted below
-  // it; kAccess: it would not come back below it; kNotOwner: only administrators restore from that bin.
+  // On behalf of the owner of this directory, with the superuser as caller. kNotFound, also for items that were not
+  // deleted below it; kAccess: it would be restored outside it; kNotOwner: only administrators restore from that bin.
   FileId owned = kNoFile;
 };
 struct RestoreReply {
   FileId id;
-  FileId parent;     // where it is now,
+  FileId parent;     // its present place,
   std::string name;  // and under which name
   RenameReply moved;
 };
 
-// Purges what was deleted below a directory, as ListRecycledRequest tells it: `items`, or all; of those, what was
-// deleted at least so long ago. Superuser only. kNotDirectory. Cost: `items`, or all that the bins hold, also what is
-// passed over.
+// Purges deletions below a directory, with the scope of ListRecycledRequest: `items`, or all; of those, the ones of at
+// least this age. Superuser only. kNotDirectory. Cost: `items`, or all items of the bins, including those passed over.
 struct PurgeRequest {
   FileId dir;
   std::vector<RecycleItemId> items{};
   std::optional<std::uint64_t> older_than_seconds{};
-  // In the name of whoever owns the directory. kNotOwner, and nothing is purged: some of it is in a bin from which only
+  // On behalf of the owner of the directory. kNotOwner, and nothing is purged: some of it is in a bin from which only
   // administrators restore.
   bool by_owner = false;
 };
@@ -129,13 +129,13 @@ struct PurgeReply {
   std::uint64_t removed;
 };
 
-// What happens to what is deleted in a directory.
+// The recycle policy that applies to deletions in a directory.
 struct RecycleStatusRequest {
   FileId dir;
 };
 struct RecycleStatusReply {
-  std::optional<RecyclePolicy> policy{};  // absent: nothing is kept; `dir`: the directory that it is set on
-  FileId bin_of = kNoFile;                // the directory whose bin takes it, as far as it is decided
+  std::optional<RecyclePolicy> policy{};  // absent: deletions keep nothing; `dir`: the directory that it is set on
+  FileId bin_of = kNoFile;                // the directory whose bin receives deletions, as far as it is decided
   Usage used{};                           // by that bin
 };
 

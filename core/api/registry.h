@@ -1,5 +1,5 @@
-// Exports, users and groups: who may see what over which protocol; QoS classes: how much; recycle policies: what
-// deletions keep; tokens: who may govern. Records are persistent, in the volume.
+// The registry: exports, users and groups, QoS classes, recycle policies, audit policies, and tokens of administrators.
+// Records are persistent, in the volume.
 #pragma once
 
 #include <array>
@@ -35,9 +35,9 @@ struct ClientRule {
   bool operator==(const ClientRule&) const = default;
 };
 
-// How an NFS client shows who calls (RFC 2623 2.1, RFC 7530 3.2.1). Persistent: never renumber.
+// Authentication of callers by an NFS client (RFC 2623 2.1, RFC 7530 3.2.1). Persistent: never renumber.
 enum class SecurityFlavor : std::uint8_t {
-  kSys = 1,    // AUTH_SYS: as the client says
+  kSys = 1,    // AUTH_SYS: claimed by the client
   kKrb5 = 2,   // Kerberos, calls authenticated
   kKrb5i = 3,  // and their content protected against change
   kKrb5p = 4,  // and encrypted
@@ -49,14 +49,14 @@ struct Export {
   ExportId id{};
   std::string name;  // 3..63 characters by the rules of S3 bucket names when `s3`; else 1..255, no '/'
   FileId root = kNoFile;
-  std::string path;  // where the root was when the export was made; for people
+  std::string path;  // path of the root when the export was made; for people
   bool nfs = false;
   bool s3 = false;
   bool read_only = false;
-  // The first match counts; clients that match none are refused. Empty: no NFS client may come, and every S3 client,
-  // which shows with each request who it is.
+  // The first match counts; clients that match none are refused. Empty: all NFS clients are refused, and all S3 clients
+  // are accepted, because each S3 request is authenticated.
   std::vector<ClientRule> clients{};
-  // What NFS clients may use, the best first. Empty: all that the server has.
+  // Flavors that NFS clients may use, in order of preference. Empty: all that the server has.
   std::vector<SecurityFlavor> security{};
   std::string owner{};  // user name: the bucket's owner
   Timestamp created{};
@@ -70,14 +70,14 @@ struct S3Key {
   bool enabled = true;
 };
 
-// Who somebody is, in the words of every protocol.
+// One user in the terms of every protocol.
 struct User {
   std::string name;
   std::uint32_t uid = 65534;
   std::uint32_t gid = 65534;
-  std::vector<std::uint32_t> groups{};  // beside gid; any number up to 1024, whatever a protocol can carry
+  std::vector<std::uint32_t> groups{};  // beside gid; up to 1024, regardless of the limit of a protocol
   std::vector<S3Key> keys{};
-  std::string principal{};  // of Kerberos: "ann@EXAMPLE.ORG"; unique; empty: `name` in the realm of the server
+  std::string principal{};  // Kerberos principal, "ann@EXAMPLE.ORG"; unique; empty: `name` in the realm of the server
   std::string sid{};        // "S-1-5-21-..."; unique; empty: RegistrySnapshot::sid_of() tells the automatic one
 
   Credentials credentials() const { return {.uid = uid, .gid = gid, .groups = groups}; }
@@ -112,18 +112,18 @@ class RegistrySnapshot {
   virtual const QosRule* find_qos_rule(const QosTarget& target) const = 0;  // null: it has no limits of its own
   virtual const Token* find_token(const TokenHash& hash) const = 0;         // expired ones, too
   virtual const std::vector<Token>& tokens() const = 0;                     // by name
-  // What requests pay; null: there are no QoS classes.
+  // QoS classes that requests pay; null: there are none.
   virtual const QosTable* qos_classes() const = 0;
-  // What went through the QoS class of one of the rules, or of background work.
+  // Use of the QoS class of one of the rules, or of background work.
   virtual qos::QosUse qos_use(const QosTarget& target) const = 0;
-  // What deletions keep; null: there is no policy, and nothing is kept.
+  // Recycle policies; null: there are none, and deletions keep nothing.
   virtual const RecycleTable* recycle() const = 0;
-  // Which directories say what audit records; null: none does.
+  // Directories that have an audit policy; null: none.
   virtual const AuditTable* audit() const = 0;
-  // The SID on record, else the automatic one: in the volume's own domain, S-1-5-21-x-y-z, which is made once and at
-  // random, 1000 + 2 * uid for a user and 1001 + 2 * gid for a group. Ids from 2147483148 on, for which this has no
-  // room, are S-1-22-1-uid and S-1-22-2-gid. Users that share a uid share the automatic SID, and the first by name is
-  // found by it.
+  // The SID on record, else the automatic one: 1000 + 2 * uid for a user and 1001 + 2 * gid for a group, in the
+  // volume's own domain. The domain, S-1-5-21-x-y-z, is made once and at random. Ids from 2147483148 on, for which this
+  // has no room, are S-1-22-1-uid and S-1-22-2-gid. Users that share a uid share the automatic SID, and the first by
+  // name is found by it.
   virtual std::string sid_of(const User& user) const = 0;
   virtual std::string sid_of(const Group& group) const = 0;
 };
@@ -157,12 +157,12 @@ class Registry {
   virtual Status add_token(const Token& token, const Deadline& by = {}) = 0;
   virtual Status remove_token(std::string_view name, const Deadline& by = {}) = 0;  // holds for the next request
 
-  // Remembers that the token was used, and stores it at most once a minute, so that it blocks seldom. Nobody waits for
-  // an error: it is logged.
+  // Records the use of the token, and stores it at most once a minute, so that it blocks seldom. Errors are logged, not
+  // returned.
   virtual void note_use(const Token& token, Timestamp now) = 0;
   // {}: never. After a crash up to a minute old.
   virtual Timestamp last_use(const Token& token) const = 0;
-  // By directory; made or changed. Nobody asks whether the directory is there.
+  // By directory; made or changed. Does not check that the directory exists.
   virtual Status set_audit_policy(const AuditPolicy& policy, const Deadline& by = {}) = 0;
   virtual Status remove_audit_policy(FileId directory, const Deadline& by = {}) = 0;
   // Whether there is any policy of audit. One look at memory that hardly ever changes.

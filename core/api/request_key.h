@@ -1,5 +1,5 @@
-// Names one request of a client across restarts, so that the same request, sent again because its reply was lost, is
-// known.
+// The key of a client's request across restarts: recognises the same request when the client retransmits it because
+// the reply was lost.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace stoa::core {
 
-// Made by the front end from what makes two requests the same one (address, transaction id, checksum). Zero: the
+// Made by the front end from the fields that identify a request (address, transaction id, checksum). Zero: the
 // request may run twice.
 struct RequestKey {
   std::uint64_t high = 0, low = 0;

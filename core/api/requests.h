@@ -1,7 +1,7 @@
-// Requests and replies of core/api/namespace.h: plain values, without references, functions or pointers to what is to
-// be filled. Names and buffers of a request are views of the caller's memory for the time of the call
-// (ReadRequest::into is where content goes without a copy); a reply owns what is in it, or shares it (DataSlice,
-// AclRef). Names are the raw bytes of the client.
+// Requests and replies of core/api/namespace.h: plain values, without references, functions or pointers to output.
+// Names and buffers of a request are views of the caller's memory, valid for the call; ReadRequest::into receives
+// content without a copy. A reply owns its data, or shares it (DataSlice, AclRef). Names are the raw bytes of the
+// client.
 //
 // A front end that speaks POSIX gives `name`s (1..255 bytes, no '/' and NUL, not "." or ".."); one that speaks
 // keys gives whole S3 keys below a root directory. How keys that are no plain paths look to POSIX protocols:
@@ -32,12 +32,12 @@ struct LookupRequest {
   FileId parent;
   std::string_view name;
   FileId root = kRootId;
-  bool ignore_case = false;  // where there is no such name: the first one that differs in case only
+  bool ignore_case = false;  // if there is no such name: the first one that differs in case only
 };
 struct LookupReply {
   Attributes attr;
   Attributes parent;
-  std::string name{};  // what was found, if `ignore_case` made it another than was asked for
+  std::string name{};  // the stored name, where `ignore_case` found another than the one requested
 };
 
 struct GetattrRequest {
@@ -59,9 +59,10 @@ struct GetAclReply {
 };
 
 // Size changes need write access, times need ownership or (server time) write access, mode, ACL and owner need
-// ownership, or the right of an ACL. An ACL: kInvalid when it is malformed, or has inheritance flags on what is no
-// directory; kTooLarge. Whatever is set, nothing too: a directory that was made for an S3 key stays from then on when
-// the last key below it goes. So it does when it gets a quota or an extended attribute.
+// ownership, or the right of an ACL. Errors of an ACL: kInvalid when it is malformed, or has inheritance flags on a
+// file that is not a directory; kTooLarge. Any call, even with no attribute set, makes a directory permanent that was
+// implied by an S3 key. It then stays when the last key below it goes. So it does when it gets a quota or an extended
+// attribute.
 struct SetattrRequest {
   FileId id;
   SetAttributes set;
@@ -90,18 +91,17 @@ struct ReadlinkReply {
   Attributes attr;
 };
 
-// What the limits of a directory are for.
+// The subject of the limits of a directory.
 enum class QuotaOf : std::uint8_t {
   kDirectory,  // all that is below it
-  kChildren,   // each directory that is made in it, or moved into it without limits of its own: they become its own
-               // limits
-  kUser,       // what a user owns below it
-  kGroup,      // what belongs to a group below it
+  kChildren,   // limits of each directory made in it, or moved into it without limits of its own
+  kUser,       // files that a user owns below it
+  kGroup,      // files that belong to a group below it
 };
-// The quota that leaves the least room where it is asked for, of bytes or of files and directories.
+// The quota that leaves the least room at the directory, of bytes or of files and directories.
 struct TightestQuota {
   std::optional<std::uint64_t> hard{}, soft{};  // both absent: no quota
-  std::uint64_t used = 0;       // of that quota, as far as it counts there; without any, of the directory
+  std::uint64_t used = 0;       // of that quota, by the classes that it counts; without any, of the directory
   std::uint64_t room = 0;       // until growth is refused; 0 when the time of grace is over
   std::uint64_t soft_room = 0;  // until a soft limit is passed anywhere; `room` where there is none
   Timestamp grace_ends{};       // 0: no soft limit is passed
@@ -147,19 +147,19 @@ struct CreateReply {
 };
 
 enum class OpenDisposition : std::uint8_t {
-  kOpen,    // what is there
+  kOpen,    // opens an existing file
   kCreate,  // a new file
   kOpenOrCreate,
-  kOverwrite,  // what is there, cut to nothing
+  kOverwrite,  // opens an existing file and truncates it
   kOverwriteOrCreate,
   kCreateExclusive,  // a new file, or the one that an earlier request with this verifier has made
   // A new file in `parent` without a name (O_TMPFILE), charged there as an orphan. It goes with its last close, or
   // after a restart unless it is reclaimed by its id; link() gives it a name. Needs the right to add files to `parent`.
   kCreateNameless,
 };
-// All of it happens, or nothing: the file is found or made, the open is in the table of opens (state.h) for ctx.holder
-// and ctx.lease_key, and only then is the file cut. A caller may read what it may only execute: the bytes must come to
-// it somehow; and write what it may only append to: each write looks at where. It may do all to a file that it makes.
+// Atomic: the file is found or created, the open enters the table of opens (state.h) for ctx.holder and ctx.lease_key,
+// and only then is the file truncated. Execute permission is enough to read, because execution needs the bytes. Append
+// permission is enough to write; each write checks its offset. A caller that creates the file gets every access.
 struct OpenRequest {
   FileId id = kNoFile;  // the file itself; else a name in a directory
   FileId parent = kNoFile;
@@ -177,7 +177,7 @@ struct OpenRequest {
 // where there is one.
 struct OpenReply {
   OpenId open = kNoOpen;
-  std::optional<GrantedLease> lease{};  // what could be had of the request
+  std::optional<GrantedLease> lease{};  // the part of the requested lease that was granted
   bool created = false;
   bool truncated = false;
   Attributes attr{};
@@ -217,7 +217,7 @@ struct LinkRequest {
 struct RemoveRequest {
   FileId parent;
   std::string_view name;
-  FileId file = kNoFile;  // where it is given: kNotFound, unless the name is this file's
+  FileId file = kNoFile;  // when given: kNotFound, unless it is a name of this file
 };  // unlink (kIsDirectory) and rmdir (kNotDirectory)
 struct RemoveReply {
   FileId removed;
@@ -306,8 +306,8 @@ struct WriteRequest {
   // recognized.
   bool append = false;
 };
-// `verifier`: of the shard that has the file. While it stays the same, what was written without a promise of durability
-// is still there (RFC 1813 3.3.7, writeverf3; RFC 8881 18.32).
+// `verifier`: of the shard that has the file. While it stays the same, data written without a promise of durability is
+// still there (RFC 1813 3.3.7, writeverf3; RFC 8881 18.32).
 struct WriteReply {
   std::uint64_t length;
   BeforeAttributes before;
@@ -357,7 +357,7 @@ struct SeekReply {
 
 // Copies bytes between files of the volume; `share`: by reference to the same extents, else the store may choose.
 // length 0: to the end of the source. Overlapping ranges of one file: kInvalid. A copy that fails after its first bytes
-// replies with the length that it copied (RFC 7862, 15.2.3); with no room in a quota for all of it nothing is copied.
+// replies with the length that it copied (RFC 7862, 15.2.3). When a quota has no room for all of it, nothing is copied.
 struct CopyRangeRequest {
   FileId from;
   std::uint64_t from_offset;
@@ -408,7 +408,7 @@ struct XattrChangeReply {
 // ----------------------------------------------------------------
 
 // Opaque bytes that a key protocol keeps with an object (headers, user metadata, checksums), and the content that they
-// describe. When `described` is no longer the object's version, another protocol has written the file since.
+// describe. If `described` is no longer the object's version, another protocol has written the file since.
 struct ObjectMeta {
   std::string bytes;
   ObjectVersion described;
@@ -436,19 +436,19 @@ struct UploadDiscardRequest {
   UploadId upload;
 };
 
-// What must hold about the present object for a replace or removal to go ahead; checked atomically with it.
+// Preconditions on the present object of a replace or removal; checked atomically with it.
 struct ObjectExpectation {
   bool must_not_exist = false;
   std::optional<ObjectVersion> version{};
 };
 
-// Puts a whole object at `key`: swaps the content of an existing file's name or makes a new one, and the directories
-// that the key names (marked as implied by keys; removed again when the last key below them goes by remove_key).
+// Puts a whole object at `key`: swaps the content of an existing file's name or makes a new one, with the directories
+// of the key. These are marked as implied by keys, and removed again when the last key below them goes by remove_key.
 // Readers see the old or the new content, whole. The upload is consumed on success only.
 //
 // `multipart`, with the root kMultipartId only (else kInvalid): the directory that the key names is that of a multipart
-// upload. If it is made, it belongs to this user and group, as all files do that come to be in it, whoever acts; and it
-// counts with them in `dir`, where the upload's object is to be, as UsageClass::kMultipart until it is gone, also when
+// upload. If it is made, it and all files created in it belong to this user and group, regardless of the caller. It
+// counts with them in `dir`, the directory of the future object, as UsageClass::kMultipart until it is gone, also when
 // `dir` moves or goes. No directory is renamed into it or out of it (kInvalid). kStale: `dir` is gone.
 struct MultipartOf {
   FileId dir;
@@ -471,19 +471,18 @@ struct PutKeyReply {
   bool replaced;
 };
 
-// Bytes of a file that are to be joined: `length` from `offset`, absent: to its end. kInvalid: they reach behind it.
+// A range of a file to join: `length` from `offset`; absent: to its end. kInvalid: they reach behind it.
 struct ConcatenatePart {
   FileId id;
-  std::optional<std::uint64_t> data_version{};  // what the caller saw of it; kStale when it has changed since
+  std::optional<std::uint64_t> data_version{};  // version that the caller saw; kStale when it has changed since
   std::uint64_t offset = 0;
   std::optional<std::uint64_t> length{};
 };
 
-// Joins `parts` into the object at `key` by reference to the same extents, without copying, and removes `consume_dir`
-// with all that is in it (the multipart upload's directory; kNoFile: nothing), in one transaction. Parts in
-// `consume_dir` must be whole; other files stay, and the caller must be allowed to read them. The object is charged its
-// full size: where what is consumed counts in the same quota, only the difference needs room. kQuota: nothing has
-// changed.
+// Joins `parts` into the object at `key` by reference to the same extents, without copying. In the same transaction
+// removes `consume_dir` with all its files (the multipart upload's directory; kNoFile: nothing). Parts in `consume_dir`
+// must be whole; other files stay, and the caller must be allowed to read them. The object is charged its full size.
+// Where the consumed parts count in the same quota, only the difference needs room. kQuota: nothing has changed.
 struct ConcatenateRequest {
   FileId root;
   std::string_view key;
@@ -517,7 +516,7 @@ struct ListKeysRequest {
   std::string_view prefix{};
   std::string_view delimiter{};
   std::string_view
-      start_after{};  // only what sorts behind; a rolled-up prefix that starts_after begins with is skipped
+      start_after{};  // only keys that sort behind it; a rolled-up prefix that is a prefix of start_after is skipped
   std::uint32_t limit = kListKeysMax;
   bool want_meta = false;
 };
@@ -536,7 +535,7 @@ struct ListKeysReply {
 // --- usage and quota
 // -----------------------------------------------------------------------------------------------------
 
-// The sizes of sparse files are what their owners say, up to 2^63-1 each: their sum needs more than 64 bits.
+// Owners choose the sizes of sparse files, up to 2^63-1 each: their sum needs more than 64 bits.
 __extension__ using ByteCount = __int128;
 struct Usage {
   ByteCount bytes = 0;           // content bytes of files below (a file with many links counts once, at its first name)
@@ -544,22 +543,22 @@ struct Usage {
   std::int64_t directories = 0;  // below, not itself
   bool operator==(const Usage&) const = default;
 };
-// Where 64 bits have to say it: at most 2^64-1.
+// Saturated to 64 bits: at most 2^64-1.
 inline std::uint64_t bytes_of(const Usage& usage) {
   return static_cast<std::uint64_t>(std::clamp<ByteCount>(usage.bytes, 0, std::numeric_limits<std::uint64_t>::max()));
 }
-// Why something counts. Persistent: never renumber. What is nameless and recycled counts as recycled, what is nameless
-// and of an upload as that; a directory that lies in a bin itself does not take what is in it for that.
+// The class of a usage. Persistent: never renumber. An orphan that was recycled counts as recycled, an orphan of an
+// upload as multipart. A directory that lies in a bin itself does not make files in it count as recycled.
 enum class UsageClass : std::uint8_t {
   kLive,
   kRecycled,   // it lies in a recycle bin, which is one of the directory itself or below it
   kOrphans,    // it has no name any more, and is open
-  kMultipart,  // it is of a multipart upload that has not ended: parts and record, one file each, and a directory for
-               // them
+  kMultipart,  // it belongs to a multipart upload that has not ended: parts and record, one file each, and a directory
+               // for them
 };
-// All but what is live, which is the rest of a usage.
+// All but live usage, which is the rest.
 inline constexpr std::array kClassesButLive{UsageClass::kRecycled, UsageClass::kOrphans, UsageClass::kMultipart};
-// What of a usage is of each of them.
+// The parts of a usage by class.
 struct UsageByClass {
   std::array<Usage, kClassesButLive.size()> amounts{};
 
@@ -571,14 +570,14 @@ struct UsageByClass {
   const Usage& operator[](UsageClass of) const { return amounts[static_cast<std::size_t>(of) - 1]; }
   bool operator==(const UsageByClass&) const = default;
 };
-// Classes that limits do not see; what is live, they always see.
+// Classes excluded from limits; live usage is always included.
 class ExcludedClasses {
  public:
   constexpr ExcludedClasses() = default;
   constexpr ExcludedClasses(std::initializer_list<UsageClass> classes) {
     for (const UsageClass of : classes) set(of, true);
   }
-  // Persistent. Of a newer version, bits that mean nothing here.
+  // Persistent. Unknown bits of a newer version.
   static constexpr ExcludedClasses from_bits(std::uint8_t bits) {
     ExcludedClasses classes;
     classes.bits_ = bits;
@@ -608,7 +607,7 @@ struct QuotaLimits {
       soft_bytes{};  // may be passed for the time of grace; from then on growth is refused as at a
   std::optional<std::uint64_t> soft_files{};  // hard limit, until usage is down to the soft limit again
   std::uint32_t grace_s = kQuotaGraceDefault;
-  ExcludedClasses excluded{};  // of a directory, or its new children; users and groups in it are limited by the same
+  ExcludedClasses excluded{};  // of a directory, or its new children; they apply to users and groups in it, too
 
   bool any() const { return bytes || files || soft_bytes || soft_files; }
   bool says_anything() const { return any() || excluded.any(); }
@@ -620,7 +619,7 @@ struct SoftExcess {
   bool operator==(const SoftExcess&) const = default;
 };
 
-// How many of the files and directories of the volume were looked at, to know what users and groups own in a directory.
+// Files and directories of the volume visited so far by the count of users' and groups' usage of a directory.
 struct OwnerCountProgress {
   std::uint64_t looked_at = 0, in_all = 0;
 };
@@ -639,8 +638,8 @@ struct UsageReply {
   bool counts_owners = false;
   std::optional<OwnerCountProgress> counting{};  // owners are not wholly counted yet: see CountOwnersRequest
   UsageByClass by_class{};
-  ExcludedClasses excluded{};  // of the directory, whoever is asked about
-  Usage counted{};             // what limits are compared with: usage without what is not counted
+  ExcludedClasses excluded{};  // of the directory, regardless of the user or group asked about
+  Usage counted{};             // the usage compared with limits: without excluded classes
 };
 // No limits: removed. Superuser only. O(1) on a tree of any size, and true at once. kInvalid: a soft limit above the
 // hard one; classes for a user or group. kUser, kGroup: kNotSupported when the directory does not count owners.
@@ -651,10 +650,10 @@ struct SetQuotaRequest {
   std::uint32_t id = 0;
 };
 // Usage by user and by group is counted below the directory from now on (or no more: limits of users and groups go,
-// too). Superuser only. O(1) on a tree of any size: what is there already is counted in the background, one file of the
-// volume after the other, also over restarts, which begin anew. Until that is done, usage of users and groups is
-// preliminary and their limits, which may be set at once, refuse nothing; limits of directories bind as ever. Then an
-// event "owners_counted" and a change of kind kQuota tell it.
+// too). Superuser only. O(1) on a tree of any size: existing files are counted in the background, by a scan of all
+// files of the volume. It begins anew after a restart. Until that is done, usage of users and groups is preliminary and
+// their limits, which may be set at once, refuse nothing; limits of directories bind as ever. Then an event
+// "owners_counted" and a change of kind kQuota tell it.
 struct CountOwnersRequest {
   FileId dir;
   bool on;
@@ -736,8 +735,8 @@ struct PathOfReply {
 };
 
 // The directories above a file, and itself if it is one, from the root down. With a key, of the place below the
-// directory `id` that it names, as far as there are directories. Empty: the file is in none. Of what is in a multipart
-// upload, kMultipartId and the upload's own; of what is in a recycle bin, also those above the bin.
+// directory `id` that it names, as far as there are directories. Empty: the file is in none. In a multipart upload:
+// kMultipartId and the upload's own directory. In a recycle bin: also the directories above the bin.
 struct AncestorsRequest {
   FileId id;
   std::string_view key{};

@@ -1,4 +1,4 @@
-// Tokens of the admin interface: who may ask, and for what.
+// Tokens of the admin interface: role and scope of a caller.
 #pragma once
 
 #include <array>
@@ -11,7 +11,8 @@
 
 namespace stoa::core {
 
-// Each may do what those before it may, but the owner, who is about one directory. Persistent: never renumber.
+// Each role includes those before it, except the owner, which is limited to one directory. Persistent: never
+// renumber.
 enum class Role : std::uint8_t {
   kOwner = 1,     // quotas below a directory, its recycle bin, usage and listing; nothing else
   kAuditor = 2,   // reads everything but secrets, changes nothing
@@ -24,7 +25,7 @@ using TokenHash = std::array<std::uint8_t, 32>;  // SHA-256 of the secret, which
 struct Token {
   std::string name;
   Role role = Role::kAuditor;
-  FileId directory = kNoFile;  // of an owner: the directory itself, whatever its path is by now
+  FileId directory = kNoFile;  // of an owner: the directory itself, regardless of renames
   TokenHash hash{};
   Timestamp created{};
   Timestamp expires{};  // {}: never

@@ -34,7 +34,7 @@ constexpr bool kForAudit<AncestorsRequest> = false;
 template <>
 constexpr bool kForAudit<SealedRequest> = false;
 
-// What a request is about, for the record of its denial (and for what reads and lists).
+// The subject of a request, for the record of its denial (or of its read or listing).
 JournalNote note_of(const LookupRequest& r) {
   return {.kind = kLookup, .parent = r.parent, .name = r.name};
 }
@@ -56,7 +56,7 @@ JournalNote note_of(const ReadlinkRequest& r) {
 JournalNote note_of(const StatfsRequest& r) {
   return {.kind = kLookup, .id = r.id};
 }
-// Of a file that was there.
+// For an existing file.
 JournalNote note_of_opened(const OpenRequest& r, FileId id) {
   const bool writes = r.disposition == OpenDisposition::kOverwrite ||
                       r.disposition == OpenDisposition::kOverwriteOrCreate || (r.access & ~kShareRead) != 0;
@@ -162,7 +162,7 @@ JournalNote note_of(const RecycleStatusRequest& r) {
 JournalNote note_of(const CountOwnersRequest& r) {
   return {.kind = kQuota, .id = r.dir};
 }
-// Without the items in bins that they name: each is a denial of its own.
+// Without the bin items in the request: each is a denial of its own.
 JournalNote note_of(const RestoreRequest&) {
   return {.kind = kRestore};
 }
@@ -213,7 +213,7 @@ class AuditedNamespaceImpl final : public AuditedNamespace {
 
   void refused(const OpContext& ctx, const AuthFailure& failure) override;
 
-  // Nothing here is for audit.
+  // Nothing to audit.
   Status find_qos_classes(const OpContext& ctx, FileId file, const QosTable& table,
                           std::vector<qos::QosClass*>& found) override {
     return inner_.find_qos_classes(ctx, file, table, found);
@@ -297,16 +297,16 @@ void AuditedNamespaceImpl::denied(const OpContext& ctx, const JournalNote& note,
   const AuditTable* const table = registry->audit();
   if (table == nullptr || !table->any(AuditClass::kDenied) || !wanted(*table, ctx, note, AuditClass::kDenied)) return;
   const auto verdict = denials_.admit(ctx.client, ctx.protocol, time_.steady());
-  // Who reads the journal asks for the number when the second is over; a flood wakes him once.
+  // The reader of the journal fetches the number when the second is over; a flood wakes it once.
   if (verdict == DenialLimit::Verdict::kFirstCount) journal_.call();
   if (verdict != DenialLimit::Verdict::kRecord) return;
   JournalNote record = note;
   record.result = why;
-  // The request was answered with the denial already; a store that failed is everybody's trouble, and said elsewhere.
+  // The denial was answered already; a store that failed affects all requests, and is reported elsewhere.
   (void)journal_.append(record, ctx);
 }
 
-// Of items in bins with the path that each had, and only as many as may be recorded at once.
+// Bin items with their old paths, as many as may be recorded at once.
 void AuditedNamespaceImpl::denied_items(const OpContext& ctx, const JournalNote& about,
                                         std::span<const RecycleItemId> items, Errc why) {
   if (items.empty()) return denied(ctx, about, why);
@@ -322,7 +322,7 @@ void AuditedNamespaceImpl::denied_items(const OpContext& ctx, const JournalNote&
 
 void AuditedNamespaceImpl::refused(const OpContext& ctx, const AuthFailure& failure) {
   if (!registry_.audited()) return;
-  constexpr std::size_t kBytesMax = 1024;  // a client must not fill the journal with what it claims
+  constexpr std::size_t kBytesMax = 1024;  // a client must not fill the journal with its claims
   std::string what(failure.request.substr(0, kBytesMax));
   what.append(": ").append(failure.reason);
   denied(ctx,

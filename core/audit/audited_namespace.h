@@ -1,6 +1,5 @@
-// The namespace as front ends see it, with an eye on what is no change and so in no transaction: denials, reads and
-// listings. While no directory has a policy of audit, each call asks one flag; else what a policy wants goes to the
-// journal, not durably.
+// View of the namespace for front ends that audits calls outside transactions: denials, reads and listings. While
+// no directory has an audit policy, each call reads one flag; else recorded classes go to the journal, not durably.
 #pragma once
 
 #include <memory>

@@ -17,7 +17,7 @@ DenialLimit::Verdict DenialLimit::admit(const std::string& client, Protocol prot
   STOA_ASSERT(clients_.size() <= kClientsMax + 1, "clients that are told apart have a limit");
   STOA_ASSERT(known.admitted <= kPerSecond, "a client has an allowance");
   known.protocol = protocol;
-  // What was left out keeps its second until it is reported.
+  // A second with omitted denials stays until it is reported.
   if (now - known.since >= kPeriod && known.omitted == 0) known.since = now, known.admitted = 0;
   if (known.admitted < kPerSecond) {
     ++known.admitted;

@@ -1,4 +1,4 @@
-// How many denials of one client reach the journal: who is refused again and again must not be able to fill it.
+// Rate limit for denials of one client in the journal, so that refused requests cannot fill it.
 #pragma once
 
 #include <chrono>
@@ -14,18 +14,18 @@
 
 namespace stoa::core {
 
-// Thread-safe. Times are of the steady clock, given by the caller.
+// Thread-safe. Times are of the steady clock, passed by the caller.
 class DenialLimit {
  public:
   using Time = std::chrono::steady_clock::time_point;
   static constexpr std::uint32_t kPerSecond = 20;   // of one client
-  static constexpr std::size_t kClientsMax = 1024;  // told apart; those beyond share one allowance
+  static constexpr std::size_t kClientsMax = 1024;  // listed separately; further ones share one allowance
   static constexpr std::string_view kOthers = "others";
 
   enum class Verdict : std::uint8_t {
     kRecord,      // it may be recorded
     kCount,       // it was counted instead
-    kFirstCount,  // the same, as the first of this client since take(): whoever waits for due() is to be called
+    kFirstCount,  // the same, as the first of this client since take(): wakes the thread that waits for due()
   };
   Verdict admit(const std::string& client, Protocol protocol, Time now);
 
@@ -34,9 +34,9 @@ class DenialLimit {
     Protocol protocol;
     std::uint64_t count;
   };
-  // What was left out in seconds that are over, and is not counted any more.
+  // The numbers omitted in past seconds, which end with this call.
   std::vector<Omitted> take(Time now);
-  // When take() will have something; absent: nothing is left out.
+  // The time at which take() has a result; absent: nothing was omitted.
   std::optional<Time> due();
 
  private:

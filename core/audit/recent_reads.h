@@ -1,4 +1,5 @@
-// Which reads and listings were recorded within the last minute: one record says it for all of them.
+// Rate limit for records of reads and listings: one record stands for all of the same kind within a
+// minute.
 #pragma once
 
 #include <array>
@@ -9,14 +10,14 @@
 
 namespace stoa::core {
 
-// Thread-safe. What is remembered is bounded; when it is full, something may be recorded twice within the minute.
+// Thread-safe. Memory is bounded; when it is full, a read may be recorded twice within the minute.
 class RecentReads {
  public:
   using Time = std::chrono::steady_clock::time_point;
   static constexpr std::chrono::seconds kPeriod{60};
   static constexpr std::size_t kMost = 65536;
 
-  // Whether this is the first within the period. `key`: a hash of who reads what.
+  // Whether this is the first within the period. `key`: a hash of the reader and the file.
   bool first(std::uint64_t key, Time now) {
     Shard& shard = shards_[key % kShards];
     const std::lock_guard lock(shard.mutex);

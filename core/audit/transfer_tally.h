@@ -1,4 +1,4 @@
-// How many bytes each user has read and written: for the report of a day, which no single record could tell.
+// Bytes read and written by each user, for the daily report, which no single record could give.
 #pragma once
 
 #include <array>
@@ -16,14 +16,14 @@ struct Transfer {
   bool operator==(const Transfer&) const = default;
 };
 
-// Thread-safe. Memory is bounded: users beyond so many in one interval share the number of nobody.
+// Thread-safe. Memory is bounded: users beyond the limit in one interval share one entry, that of no user.
 class TransferTally {
  public:
   static constexpr std::size_t kUsersMax = 65536;
   static constexpr std::uint32_t kOthers = ~std::uint32_t{0};
 
   void add(const Transfer& transfer);
-  // What was added since the last call, by user.
+  // The transfers added since the last call, by user.
   std::vector<Transfer> take();
 
  private:

@@ -1,5 +1,5 @@
-// How many files use a blob: family blob. Changes are added to it (WriteBatch::add), so nobody reads it to count. Zero,
-// like no record: no file does.
+// The reference count of a blob: family blob. Changes are added to it (WriteBatch::add), so counting reads nothing.
+// Zero, like no record: unused.
 #pragma once
 
 #include <string>

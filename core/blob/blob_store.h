@@ -1,4 +1,4 @@
-// Where file content beyond inline bytes lives. Implemented by backends/blob/local (host files) and, later, RADOS.
+// The store of file content beyond inline bytes. Implemented by backends/blob/local (host files) and, later, RADOS.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,18 @@
 
 namespace stoa::core {
 
-// All positions are within capacity(). Reading what was never written gives zeros. Thread-safe; calls block for the
-// disk.
+// All positions are within capacity(). Ranges never written read as zeros. Thread-safe; calls block for the disk.
 class BlobReader {
  public:
   virtual ~BlobReader() = default;
 
-  // How many bytes the blob may hold: a slot's size, or 2^63-1 for a blob with a host file of its own.
+  // The number of bytes that the blob may hold: a slot's size, or 2^63-1 for a blob with a host file of its own.
   virtual std::uint64_t capacity(BlobId blob) const = 0;
 
   // Up to into.size() bytes; never short.
   virtual Status read(BlobId blob, std::uint64_t offset, std::span<std::byte> into) = 0;
-  // The whole range from memory, if the store has kept all that was written there; else nothing. Never what was read
-  // from the disk.
+  // The whole range from memory, if the store has kept all bytes written there; else nothing. Never bytes read from
+  // the disk.
   virtual std::vector<DataSlice> lately_written(BlobId, std::uint64_t /*offset*/, std::uint64_t /*length*/) {
     return {};
   }
@@ -49,14 +48,14 @@ class BlobReader {
 // layouts that name them; the store keeps nothing durable but bytes:
 //   reserve -> write, sync -> (core commits the layout and the blob record) -> ... -> (core commits the removal and a
 //   gc record, durably) -> (core drops the gc record) -> release.
-// In this order: once released, the place may serve another blob, which an old gc record must not free.
-// On start the core calls begin_adoption(), adopt() for each blob that its list and its gc queue had at that moment
-// (twice for one that is in both), then finish_adoption(); what was reserved before a crash and never committed is
-// thereby free again, and host files that nobody adopted are removed. Requests are served meanwhile: what is reserved
-// lies apart from all that was there before, and nothing that was is released.
+// In this order: once released, the place may serve another blob, which an old gc record must not free. On start the
+// core calls begin_adoption(), adopt() for each blob that its list and its gc queue had at that moment (twice for one
+// in both), then finish_adoption(). That frees blobs reserved before a crash and never committed, and removes
+// unadopted host files. Requests are served meanwhile: new blobs lie apart from all earlier ones, and no earlier blob
+// is released.
 class BlobStore : public BlobReader {
  public:
-  // False: the store itself knows what is in use, and wants to be told nothing.
+  // False: the store itself knows the blobs in use, and needs no adoption.
   virtual bool begin_adoption() = 0;
   virtual Status adopt(BlobId blob) = 0;  // kCorrupt: names a place that cannot be (foreign data folder)
   virtual Status finish_adoption() = 0;

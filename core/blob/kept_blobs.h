@@ -1,4 +1,5 @@
-// Blob stores (core/blob/blob_store.h) that let go only what a crash leaves behind are this, too.
+// Interface of blob stores (core/blob/blob_store.h) that free after a start only as much as a crash leaves
+// behind.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +8,8 @@
 
 namespace stoa::core {
 
-// What finish_adoption() has kept although nobody named it, for being more than a small part: it takes space, and
-// for_each() visits it, until somebody opens the store who lets it go.
+// Unnamed blobs that finish_adoption() has kept because they are more than a small part. They take space, and
+// for_each() visits them, until the store is opened with permission to free them.
 struct KeptBlobs {
   std::uint64_t blobs = 0, bytes = 0;
 };

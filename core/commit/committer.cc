@@ -81,7 +81,7 @@ Status Committer::write_queued(std::unique_lock<std::mutex>& lock) {
     stalled_ = true;
     error_ = reason(written.error());
   } else {
-    // What the group held is lost, and with it the right to acknowledge anything that came after.
+    // The group's changes are lost, so nothing that came after may be acknowledged.
     poison(lock, written.error());
   }
   writing_ = false;
@@ -103,7 +103,7 @@ Committer::Health Committer::health() {
 
 template <class Visit>
 void Committer::for_each_queued(std::unique_lock<std::mutex>& lock, Visit visit) {
-  // Who makes a group changes it.
+  // The thread that makes a group changes it.
   written_.wait(lock, [this] { return !writing_ || stalled_; });
   if (!group_.empty()) visit(extra_);
   for (const Queued& queued : group_) visit(queued.unit.batch);
@@ -121,7 +121,7 @@ Result<std::optional<std::optional<std::string>>> Committer::find_made(Family fa
       found = op.kind == WriteBatch::Kind::kRemove ? std::nullopt : std::optional<std::string>(batch.value(op));
     }
   });
-  // To what the store will have: nobody knows that before it is written.
+  // Added to the future value in the store, unknown before the queue is written.
   if (added) return fail(Cause::kMetadataFull);
   if (failed_) return found;
   if (family == Family::kBlob || family == Family::kGc) {
@@ -278,8 +278,8 @@ Status Committer::sync_all(std::unique_lock<std::mutex>& lock, const Deadline& d
     sync_seconds_.observe_ns(watch.ns());
     syncs_.add();
     lock.lock();
-    // After a failed sync the kernel may have dropped the dirty pages: trying again would lie. For want of room the
-    // store says that it makes all of it durable another way (KvStore::sync).
+    // After a failed sync the kernel may have dropped the dirty pages: trying again would lie. On *no space* the store
+    // reports that KvStore::sync makes all of it durable another way.
     if (!done && done.error().code != Errc::kNoSpace) poison(lock, done.error());
     if (done && !failed_) {
       tail_.set_durable(journal);
@@ -292,7 +292,7 @@ Status Committer::sync_all(std::unique_lock<std::mutex>& lock, const Deadline& d
   const auto ended = turn_;
   turn_ ^= 1;
   const bool broken = failed_ || !done;
-  // Without the lock: all who are woken take it, and would sleep again at once.
+  // Without the lock: all woken threads take it, and would sleep again at once.
   lock.unlock();
   synced_[ended].notify_all();
   if (broken) {
@@ -307,7 +307,7 @@ Status Committer::sync_all(std::unique_lock<std::mutex>& lock, const Deadline& d
 Status Committer::checkpoint_usage(LaggingUsage found) {
   {
     std::unique_lock lock(mutex_);
-    // Who writes a group changes it.
+    // The thread that writes a group changes it.
     written_.wait(lock, [this] { return !writing_; });
     if (found.next_record != 0) usage_.begin_with(std::move(found));
     if (!usage_.lags() && queue_.empty() && !stalled_) return {};

@@ -1,7 +1,8 @@
 // Group commit. An operation hands its changes in while it still holds its locks and goes on at once; the queue so
-// keeps the order of the locks. Whoever first needs the changes written (for durability, or to read the store itself)
-// writes all that is queued as one change of the store: the merged batches, what they charged to directories
-// (core/usage/usage_log.h), their journal records. One sync serves all who wait, and the next group gathers meanwhile.
+// keeps the order of the locks. The first waiter (for durability, or to read the store itself) becomes the leader and
+// writes the whole queue as one batch. It has the merged batches, their charges to directories
+// (core/usage/usage_log.h), and their journal records. One sync serves all waiters, and the next group gathers
+// meanwhile.
 #pragma once
 
 #include <array>
@@ -26,8 +27,8 @@
 
 namespace stoa::core {
 
-// A file begins (+1) or ends (-1) to use a blob. The committer adds to the count in family blob, without reading it,
-// and puts a blob that a file ends to use into the gc queue in the same batch, which also holds some that are in use.
+// A file begins (+1) or ends (-1) to use a blob. The committer adds to the count in family blob, without reading it. A
+// blob that a file stops using enters the gc queue in the same batch; that queue also holds some blobs still in use.
 struct BlobReference {
   BlobId blob = kNoBlob;
   std::int32_t delta = 0;
@@ -45,26 +46,24 @@ struct CommitUnit {
 
 class Committer {
  public:
-  // What may be queued before commit() writes it out itself.
+  // Size of the queue from which commit() writes it out itself.
   static constexpr std::size_t kQueuedBytesMax = 4u << 20;
 
   // `next_journal`: the first sequence number not yet used in the store.
   Committer(KvStore& kv, MetricRegistry& metrics, std::uint64_t next_journal, const TimeSource& time = kSystemTime);
 
-  // Takes the unit in. From now on everybody who reads by ReadYourWritesStore sees it. Blocks only when the queue is
-  // full, for one write without a sync. kIo: the store failed before; nothing more can be committed until restart. A
-  // store that fails later fails every wait_durable() from then on, so nothing that it lost is ever acknowledged as
-  // durable.
+  // Takes the unit in. From now on all readers through ReadYourWritesStore see it. Blocks only when the queue is full,
+  // for one write without a sync. kIo: the store failed before; nothing more can be committed until restart. A store
+  // that fails later fails every wait_durable() from then on, so nothing that it lost is ever acknowledged as durable.
   //
-  // For want of room nothing is lost: the group that could not be written waits as it was made, and everything behind
-  // it in the queue. Each wait_*() tries again, and answers kNoSpace as long as it does not succeed; so does commit()
-  // when the queue is full. What was committed stays visible meanwhile, and is durable when somebody's wait_durable()
-  // says so.
+  // On *no space* nothing is lost: the failed group waits as it was made, and the rest of the queue behind it. Each
+  // wait_*() tries again, and answers kNoSpace as long as it does not succeed; so does commit() when the queue is full.
+  // Committed changes stay visible meanwhile, and are durable once a wait_durable() succeeds.
   //
-  // Waits for others end by the deadline with kTimeout: of commit(), nothing was taken in then; of the others, what
-  // they wait for comes about without them. Who leads a write or a sync is as slow as the store.
+  // Waits for other threads end by the deadline with kTimeout. For commit(), nothing was queued then; for the others,
+  // the awaited state comes about without them. The leader of a write or a sync is as slow as the store.
   Result<CommitTicket> commit(CommitUnit unit, const Deadline& deadline = {});
-  // Blocks until everything up to `ticket` is durable, sharing one sync with all who wait.
+  // Blocks until everything up to `ticket` is durable, sharing one sync with all waiters.
   Status wait_durable(CommitTicket ticket, const Deadline& deadline = {});
   // Blocks until everything that was committed before the call is in the store (not: durable).
   Status wait_applied(const Deadline& deadline = {});
@@ -72,22 +71,22 @@ class Committer {
   CommitTicket applied() const { return CommitTicket{submitted_.load(std::memory_order_acquire)}; }
   // The newest that is durable.
   CommitTicket durable() const { return CommitTicket{durable_.load(std::memory_order_acquire)}; }
-  // Writes what every directory counts, in place of the usage log. Blocks until it is in the store (not: durable).
-  // `found`: what a start has taken from the log that it found, before anything else is committed.
+  // Writes the usage of every directory, in place of the usage log. Blocks until it is in the store (not: durable).
+  // `found`: the usage that a start replayed from the log, before anything else is committed.
   Status checkpoint_usage(LaggingUsage found = {});
   // The store as a place for changes that are no operation of the namespace (registry): durable on return. kTimeout:
   // the queue had no room until the deadline; what was taken in is waited for without an end.
   Status write_durably(const WriteBatch& batch, const Deadline& deadline = {});
 
-  // How far the journal is.
+  // The end of the journal.
   JournalTail& journal_tail() { return tail_; }
 
-  // What is queued and not in the store, but for what the committer itself makes of it.
+  // Changes queued and not in the store, without the records that the committer itself adds.
   const QueuedChanges& queued() const { return changes_; }
   // The newest unit that the store may have: a write of it has begun.
   std::uint64_t newest_begun() const { return begun_.load(std::memory_order_acquire); }
-  // The newest queued value of a key of a family that the committer makes records of, while the store does not take it
-  // (it has no room, or failed); absent inside: removed. kNoSpace, kIo: not known before the queue is written.
+  // The newest queued value of a key in a family whose records the committer makes, while the store refuses writes (it
+  // has no room, or failed). Absent inside: removed. kNoSpace, kIo: unknown before the queue is written.
   Result<std::optional<std::optional<std::string>>> find_made(Family family, std::string_view key);
   // The same of all keys from `lower` up to `upper` (empty: to the end).
   std::vector<QueuedChanges::KeyChange> made_between(Family family, std::string_view lower, std::string_view upper);
@@ -106,7 +105,7 @@ class Committer {
     CommitUnit unit;
     QueuedChanges::Part part;
   };
-  // Also what waits for room.
+  // Also a group that waits for room.
   Status write_queued(std::unique_lock<std::mutex>& lock);
   Status sync_all(std::unique_lock<std::mutex>& lock, const Deadline& deadline);
   // In the order in which they were made.
@@ -132,7 +131,7 @@ class Committer {
   std::atomic<std::uint64_t> applied_{0};
   std::atomic<std::uint64_t> durable_{0};
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::vector<Queued> queue_;
   std::size_t queued_bytes_ = 0;
   bool failed_ = false;
@@ -142,13 +141,13 @@ class Committer {
   bool writing_ = false;
   std::condition_variable written_;  // writing_ turned false
   bool syncing_ = false;
-  std::uint64_t sync_target_ = 0;  // what the sync that runs will have made durable
-  // Those whom the running sync serves wait at synced_[turn_], the others at the other one: they are let alone until it
-  // is their turn, and then one of them leads.
+  std::uint64_t sync_target_ = 0;  // ticket that the running sync will make durable
+  // Threads served by the running sync wait at synced_[turn_], the others at the other one. The latter sleep until
+  // their turn; then one of them leads.
   std::array<std::condition_variable, 2> synced_;
   unsigned turn_ = 0;
 
-  // Of the thread that set writing_; while stalled_ or failed_, nobody changes the group and what was made for it.
+  // Owned by the thread that set writing_. While stalled_ or failed_, the group and its batch do not change.
   std::vector<Queued> group_;
   std::uint64_t group_newest_ = 0;
   std::vector<const WriteBatch*> batches_;
@@ -156,7 +155,7 @@ class Committer {
   CommittedUsage usage_;
   struct References {
     std::int64_t change = 0;
-    bool ended = false;  // one of them, whatever began beside it
+    bool ended = false;  // one of them, whatever other writes began beside it
   };
   std::unordered_map<BlobId, References> references_;  // of the group
   std::uint64_t next_journal_;

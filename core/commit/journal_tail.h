@@ -1,5 +1,5 @@
-// How far the journal has come, told by the committer to those who read it. Costs the writer two relaxed looks while
-// nobody waits for records.
+// The end of the journal, announced by the committer to readers. Costs the writer two relaxed loads while no reader
+// waits for records.
 #pragma once
 
 #include <atomic>
@@ -31,17 +31,16 @@ class JournalTail {
     durable_.store(newest, std::memory_order_release);
   }
 
-  // A record is queued that nobody waits for, so nobody would write it: a reader does. Only the first since one took it
-  // wakes them.
+  // A queued record has no committer waiting for it, so a reader must write it. Only the first record since the last
+  // take_announced() wakes readers.
   void announce() {
     if (!announced_.exchange(true, std::memory_order_seq_cst)) readers_.notify(mutex_);
   }
-  // What was queued before is written by who takes this and then makes durable what is queued.
+  // Clears the announcement: the caller then makes everything queued before durable.
   void take_announced() { announced_.exchange(false, std::memory_order_seq_cst); }
   bool announced() const { return announced_.load(std::memory_order_seq_cst); }
 
-  // A wake-up call for all who wait, and how many there have been. Taken before one looks for work, the number makes
-  // that no call is lost.
+  // The number of wake-up calls for all waiters so far. Read it before looking for work, so that no call is lost.
   std::uint64_t calls() const { return calls_.load(std::memory_order_acquire); }
   void call() {
     calls_.fetch_add(1, std::memory_order_seq_cst);
@@ -54,7 +53,7 @@ class JournalTail {
   static constexpr std::uint64_t kNothing = ~std::uint64_t{0};
   void wait(std::uint64_t after, std::uint64_t calls, std::chrono::steady_clock::time_point until,
             const std::stop_token& stop) {
-    // Who waits for no record is not woken by any: the committer writes thousands of groups a second.
+    // Threads that wait for no record are not woken by one: the committer writes thousands of groups a second.
     Waiters& waiters = after == kNothing ? others_ : readers_;
     std::unique_lock lock(mutex_);
     waiters.count.fetch_add(1, std::memory_order_seq_cst);
@@ -69,7 +68,7 @@ class JournalTail {
     }
     waiters.count.fetch_sub(1, std::memory_order_relaxed);
   }
-  // Blocks for that time or until the stop: what comes at the same time is then read together.
+  // Blocks for that time or until the stop, so that records arriving together are read together.
   void gather(std::chrono::milliseconds time, const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     gathered_.wait_for(lock, stop, time, [] { return false; });
@@ -91,10 +90,10 @@ class JournalTail {
   std::atomic<std::uint64_t> durable_;
   std::atomic<bool> announced_{false};
   std::atomic<std::uint64_t> calls_{0};
-  std::mutex mutex_;  // of the conditions; what they wait for is atomic
+  std::mutex mutex_;  // of the conditions; their predicates are atomic
   Waiters readers_;   // of records
   Waiters others_;
-  std::condition_variable_any gathered_;  // nobody notifies it
+  std::condition_variable_any gathered_;  // never notified
 };
 
 }  // namespace stoa::core

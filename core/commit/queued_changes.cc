@@ -11,7 +11,7 @@
 namespace stoa::core {
 namespace {
 
-// Families whose keys begin with the id of a file or directory, and of which walks look at all keys of one id.
+// Families whose keys begin with the id of a file or directory, and whose scans read all keys of one id.
 bool is_walked_by_id(Family family) {
   return family == Family::kEntry || family == Family::kCookie || family == Family::kXattr || family == Family::kLink ||
          family == Family::kFold;

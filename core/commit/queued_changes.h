@@ -1,6 +1,6 @@
-// The changes that are queued and not in the store yet, by key: a hash table whose elements lie in the queued units, so
+// The changes that are queued and not in the store yet, by key. A hash table whose elements lie in the queued units, so
 // that a change costs no allocation of its own. It has the newest value of each key only. A second chain through the
-// elements finds what is queued for one file or directory, for walks.
+// elements finds the queued changes of one file or directory, for scans.
 #pragma once
 
 #include <array>
@@ -81,7 +81,7 @@ class QueuedChanges {
   };
   using Head = std::atomic<Change*>;
   static constexpr std::size_t kKeySlots = 1u << 13;
-  // The first ones are for ids, the others for families whose keys begin with none, one for each.
+  // The first slots are for ids, the rest for families without ids in their keys, one slot each.
   static constexpr std::size_t kIdSlots = 1u << 11;
   struct Slots {
     std::array<Head, kKeySlots> by_key{};

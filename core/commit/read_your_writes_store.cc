@@ -8,7 +8,7 @@
 namespace stoa::core {
 namespace {
 
-// The committer itself makes the records of these families when it writes a group, so that only then they are known.
+// The committer itself makes the records of these families when it writes a group; they do not exist earlier.
 bool made_by_committer(Family family) {
   return family == Family::kUsage || family == Family::kBlob || family == Family::kGc || family == Family::kJournal;
 }
@@ -27,7 +27,7 @@ class FailedIterator final : public KvIterator {
   const Error error_;
 };
 
-// What is in the store, with what is queued in front of it.
+// Merges the store with the queue, which takes precedence.
 class MergedIterator final : public KvIterator {
  public:
   using Changes = std::vector<QueuedChanges::KeyChange>;
@@ -57,7 +57,7 @@ class MergedIterator final : public KvIterator {
  private:
   void write_queue() {
     for (;; ++at_) {
-      // A walk that failed says so at once, and not behind what is queued.
+      // A failed scan of the store reports at once, not behind the queue.
       from_queue_ = at_ != queued_.end() && (stored_->valid() ? at_->key <= stored_->key() : bool(stored_->status()));
       if (!from_queue_ || at_->value) return;
       if (stored_->valid() && stored_->key() == at_->key) stored_->next();
@@ -145,8 +145,8 @@ std::unique_ptr<KvIterator> ReadYourWritesStore::scan(Family family, std::string
     QueuedChanges::Range queued = committer_.queued().between(family, lower, upper);
     auto stored = kv_.scan(family, lower, upper);
     if (queued.changes.empty()) return stored;
-    // Both must be of one moment: with a change in the store that came to be after the look at the queue, a renamed
-    // file would be met under both names.
+    // Both must be of one moment: if the store had a change newer than the look at the queue, a renamed file would
+    // appear under both names.
     if (committer_.newest_begun() <= queued.newest)
       return std::make_unique<MergedIterator>(std::move(stored), std::move(queued.changes));
   }

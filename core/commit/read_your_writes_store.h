@@ -1,7 +1,6 @@
-// The store with every change that was committed, also while it still waits to be written: the queue is looked at
-// first. It is what all but the committer read. Families of which the committer makes the records (usage, blob, gc,
-// journal) are the exception: reading them has the queue written first, and looks at it only when the store does not
-// take it.
+// View of the store with every committed change, including those not written yet: it looks at the queue first. All
+// code but the committer reads through it. Exception: families whose records the committer makes (usage, blob, gc,
+// journal). Reading them first has the queue written, and looks at it only when the store refuses the write.
 #pragma once
 
 #include "core/commit/committer.h"

@@ -72,12 +72,13 @@ Status Adoption::adopt_piece() {
     const Status adopted = volume_.blobs.adopt(blob);
     if (adopted) continue;
     if (adopted.error().code != Errc::kCorrupt) return adopted;
-    // One lost blob must not keep all others from being served; reading its file says kCorrupt, and so does check.
+    // One lost blob must not keep all others from being served; reading its file returns kCorrupt, and check
+    // reports it.
     log_error("data", "a blob is missing in the blob store",
               {{"blob", static_cast<std::uint64_t>(blob)}, {"error", describe(adopted.error())}});
   }
   if (!forgotten.empty()) STOA_CHECK_OK(volume_.committer.commit({.batch = forgotten.take()}));
-  // Only now: what fails is told again.
+  // Only now: a failed piece is adopted again.
   told_.add(told);
   if (told > 0) from_ = last + '\0';
   STOA_CHECK_OK(it->status());
@@ -95,7 +96,7 @@ void adopt_readable(VolumeContext& volume) {
     for (bool more = true; more;) {
       for (; it->valid(); it->next()) {
         last = it->key();
-        // The verifier tells what the store does not hold.
+        // The verifier reports blobs that the store does not have.
         if (!volume.blobs.adopt(BlobId{keys::read_be64(last)})) continue;
       }
       const auto gap = it->status() ? std::nullopt : skip_damage(*it, last);

@@ -1,6 +1,7 @@
-// Tells the blob store after a start which blobs are in use, piece by piece beside requests, so that a start does not
-// take the longer the more blobs there are. Until it is done, garbage is not collected, and new blobs lie apart from
-// all that was there (core/blob/blob_store.h). Nothing of it is stored: after a crash, the next start begins anew.
+// Adoption of blobs after a start: reports the blobs in use to the blob store, piece by piece beside requests. So the
+// time of a start does not depend on the number of blobs. Until it is done, garbage is not collected, and new blobs lie
+// apart from all that was there (core/blob/blob_store.h). No progress is stored: after a crash, the next start begins
+// anew.
 #pragma once
 
 #include <functional>
@@ -15,8 +16,8 @@ namespace stoa::core {
 
 class Adoption {
  public:
-  // Takes a snapshot of what is in use now: before anything can reserve a blob. `finished` is called when the blob
-  // store was told of all of it. The volume must outlive it.
+  // Takes a snapshot of the blobs in use: call it before any blob can be reserved. `finished` is called when the blob
+  // store has adopted all of them. The volume must outlive it.
   Adoption(VolumeContext& volume, std::function<void()> finished);
 
   // All that is left. With a throttle it gives way to requests, and ends early when that is stopped. Thread-safe. On an
@@ -32,13 +33,13 @@ class Adoption {
   const std::function<void()> finished_;
   Counter& told_;
   Gauge& running_;
-  std::mutex mutex_;                // guards what follows
+  std::mutex mutex_;                // guards the members below
   std::unique_ptr<KvReader> then_;  // null: it is done
-  std::size_t family_ = 0;          // which of the families is walked
+  std::size_t family_ = 0;          // the family being scanned
   std::string from_;                // go on there
 };
 
-// The same for a volume that is only verified: what can be read is told, and nothing is freed.
+// The same for a volume that is only verified: readable blobs are adopted, and nothing is freed.
 void adopt_readable(VolumeContext& volume);
 
 }  // namespace stoa::core

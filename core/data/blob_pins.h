@@ -1,5 +1,5 @@
-// Which blobs are being read or written right now, or lie in a front end's hands as slices. The gc leaves them alone,
-// so that a removed file's slot does not serve another file while somebody still uses it.
+// Pins of blobs that are being read or written, or that a front end holds as slices. Garbage collection skips them,
+// so that a removed file's slot does not serve another file while a reader still uses it.
 #pragma once
 
 #include <array>

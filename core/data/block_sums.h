@@ -1,7 +1,6 @@
-// Checksums of blobs as they are stored: crc32c of each block of 64 KiB, in family checksum in rows of 64 blocks. What
-// a row says holds after any crash: a sum leaves its row, durably, before bytes under it change. Bytes behind the end
-// of a row were never written, or its blob has no row there. core/data/live_sums.h keeps those of blocks that are being
-// written.
+// Stored checksums of blobs: crc32c of each block of 64 KiB, in family checksum in rows of 64 blocks. A row is right
+// after any crash: a sum leaves its row, durably, before bytes under it change. Bytes behind the end of a row were
+// never written, or its blob has no row there. core/data/live_sums.h keeps those of blocks that are being written.
 #pragma once
 
 #include <algorithm>
@@ -46,12 +45,12 @@ class BlockSummer {
 
 struct SumRow {
   std::uint64_t bytes = 0;  // of the row that are covered; less than kSumRowBytes in the last one only
-  std::uint64_t known = 0;  // one bit a block: of the others nothing is known
+  std::uint64_t known = 0;  // one bit a block; other blocks are unknown
   std::array<std::uint32_t, kSumRowBlocks> sums{};
 
   bool operator==(const SumRow&) const = default;
   std::size_t blocks() const { return (bytes + kSumBlockBytes - 1) / kSumBlockBytes; }
-  // How many bytes of the block are covered.
+  // The number of covered bytes of the block.
   std::uint64_t covered(std::size_t block) const {
     const std::uint64_t begin = block * kSumBlockBytes;
     return bytes <= begin ? 0 : std::min(kSumBlockBytes, bytes - begin);
@@ -67,7 +66,7 @@ inline std::uint64_t block_bits(std::uint64_t first, std::uint64_t last) {
 void stage_sums(RecordChanges& changes, const BlobSums& sums);
 // Removes every row of the blob.
 Status stage_no_sums(KvReader& kv, RecordChanges& changes, BlobId blob);
-// What lies behind `bytes` is covered no more. The block that this cuts is not known any more.
+// Drops the sums of blocks behind `bytes`. The sum of the block that this cuts is dropped, too.
 Status stage_cut_sums(KvReader& kv, RecordChanges& changes, BlobId blob, std::uint64_t bytes);
 Result<std::optional<SumRow>> load_sum_row(KvReader& kv, BlobId blob, std::uint64_t row);
 

@@ -1,5 +1,5 @@
-// Small values of files, kept in memory as they were last read: inline content, and what a key protocol keeps with an
-// object. Reading one from the store takes a third of what a GET of 4 KiB costs.
+// In-memory cache of small values of files, as last read: inline content, and the metadata that a key protocol stores
+// with an object. Reading one from the store takes a third of the cost of a GET of 4 KiB.
 #pragma once
 
 #include <array>
@@ -14,19 +14,19 @@
 
 namespace stoa::core {
 
-// Thread-safe. Bounded; what was not used for longest leaves first.
+// Thread-safe. Bounded; evicts the least recently used.
 class ContentCache {
  public:
   using Bytes = std::shared_ptr<const std::string>;  // never changed
 
   explicit ContentCache(std::uint64_t bytes_max) : shard_bytes_max_(bytes_max / kShards) {}
 
-  // Both want the lock of the file's node held, shared or exclusive: `change` is that of its record, which each change
-  // of the file moves, so that what is found is what the store has. Null: not here.
+  // Both need the lock of the file's node, shared or exclusive. `change` is that of its record; each change of the
+  // file moves it, so that a value found is the one in the store. Null: not cached.
   Bytes find(FileId id, std::uint64_t change);
   void keep(FileId id, std::uint64_t change, Bytes bytes);
 
-  std::uint64_t bytes() const;  // held, with what it takes to find them
+  std::uint64_t bytes() const;  // of the entries, with their overhead
 
  private:
   static constexpr std::size_t kShards = 16;
@@ -39,7 +39,7 @@ class ContentCache {
   };
   struct Shard {
     mutable std::mutex mutex;  // guards the rest
-    std::list<Entry> entries;  // what was used last comes first
+    std::list<Entry> entries;  // most recently used first
     std::unordered_map<FileId, std::list<Entry>::iterator> by_id;
     std::uint64_t bytes = 0;
   };

@@ -68,7 +68,7 @@ Result<Attributes> copy_hole(VolumeContext& volume, const OpContext& ctx, FileId
   return now.attr;
 }
 
-// Where the next hole (or data) begins, or `end`.
+// The begin of the next hole (or data), or `end`.
 Result<std::uint64_t> next_of(VolumeContext& volume, const OpContext& ctx, FileId from, std::uint64_t offset,
                               std::uint64_t end, SeekWhat what) {
   const auto found = seek(volume, ctx, {from, offset, what});
@@ -84,7 +84,7 @@ Status require_both(const OpContext& ctx, const CopyRangeRequest& req, const Nod
   return require_write(ctx, to.record, req.to_offset);
 }
 
-// What is refused is refused before anything is copied, and so is growth that a quota has no room for.
+// Checks before anything is copied, including growth that a quota has no room for.
 Status require_copy(VolumeContext& volume, const OpContext& ctx, const CopyRangeRequest& req, std::uint64_t length,
                     const NodeRef& from, const NodeRef& to) {
   STOA_TRY(locks, NodeLocks::take(ctx, {from, to}));
@@ -95,7 +95,7 @@ Status require_copy(VolumeContext& volume, const OpContext& ctx, const CopyRange
   return volume.ledger.check(to->charge_target(), {.bytes = static_cast<std::int64_t>(size - to->record.size)});
 }
 
-// Reads and writes. `reply` tells what was copied, also when it fails.
+// Reads and writes. `reply` has the length copied, also on failure.
 Status copy_bytes(VolumeContext& volume, const OpContext& ctx, const CopyRangeRequest& req, std::uint64_t length,
                   CopyRangeReply& reply) {
   std::vector<std::byte> buffer(std::min(length, kPieceBytes));
@@ -174,7 +174,7 @@ Result<CopyRangeReply> share_locked(VolumeContext& volume, const OpContext& ctx,
   return reply;
 }
 
-// Nothing: what is to be shared is inline, and has to be copied.
+// Absent: the range is inline, and must be copied.
 Result<std::optional<CopyRangeReply>> share(VolumeContext& volume, const OpContext& ctx, const CopyRangeRequest& req,
                                             std::uint64_t length, const NodeRef& from, const NodeRef& to) {
   // In the order of ids, as node locks are.
@@ -186,7 +186,7 @@ Result<std::optional<CopyRangeReply>> share(VolumeContext& volume, const OpConte
   }
   STOA_CHECK_OK(volume.state.before_io(ctx, from->id, req.from_offset, length, false));
   STOA_CHECK_OK(volume.state.before_io(ctx, to->id, req.to_offset, length, true));
-  // The target's checksums and inline content give way; the source keeps what it has.
+  // The target's checksums and inline content give way; the source stays as it is.
   STOA_CHECK_OK(prepare_locked(volume, ctx, to, req.to_offset, 0));
   for (const NodeRef& node : {from, to}) STOA_CHECK_OK(flush_file(volume, ctx, node));
   {

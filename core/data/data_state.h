@@ -1,4 +1,4 @@
-// What the data path keeps in memory for one volume. All of it is bounded by what is in progress.
+// In-memory state of the data path of one volume. All of it is bounded by the operations in progress.
 #pragma once
 
 #include <map>
@@ -22,7 +22,7 @@ struct Upload;
 inline constexpr std::size_t kLazyFilesMax = 20'000;  // files with uncommitted writes; beyond, writers flush their own
 inline constexpr std::uint64_t kInlineCacheBytes = 56u << 20;
 inline constexpr std::uint64_t kMetaCacheBytes = 8u << 20;
-inline constexpr std::size_t kDamageMax = 1000;  // damaged ranges remembered
+inline constexpr std::size_t kDamageMax = 1000;  // damaged ranges recorded
 
 class DataState {
  public:
@@ -50,10 +50,10 @@ class DataState {
     std::uint64_t length;
     auto operator<=>(const Damage&) const = default;
   };
-  // Found by a read or by the scrub. True when it was not known before.
+  // Found by a read or by the scrub. True when it is new.
   bool add_damage(const Damage& damage);
   std::vector<Damage> damage() const;
-  // What was found since the last call.
+  // The damage found since the last call.
   std::vector<Damage> take_new_damage();
 
   // The blob store knows which blobs are in use (core/data/adoption.h).

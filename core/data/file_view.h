@@ -1,4 +1,4 @@
-// A file as in-place I/O sees it: the committed layout and what was written since, as one.
+// A file as in-place I/O sees it: the committed layout merged with later writes.
 #pragma once
 
 #include "core/inode/node.h"
@@ -14,7 +14,7 @@ Status require_regular(const Node& node);
 inline bool reads_inline(const Node& node) {
   return node.record.has(kContentInline) && (node.writing == nullptr || !node.writing->replaces_inline);
 }
-// Whether its content is in blobs, or is about to be: a write that is under way may not have them yet.
+// Whether its content is in blobs, or is about to be: a write in progress may not have them yet.
 inline bool has_blobs(const Node& node) {
   return !node.record.layout.empty() ||
          (node.writing != nullptr && (!node.writing->fresh.empty() || node.writing->under_way > 0));

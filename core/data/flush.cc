@@ -15,13 +15,13 @@ namespace {
 
 constexpr std::size_t kAskedExtentsMax = 64;  // of more, the space is estimated
 
-// What one flush takes on: the state of the file as it was when the flush began.
+// The input of one flush: the state of the file when the flush began.
 struct Plan {
   std::vector<Extent> fresh;
   bool replaces_inline = false;
   std::vector<Writing::Unsynced> unsynced;
   std::vector<BlobId> blobs;
-  std::vector<Extent> own;  // extents whose real space only the store knows
+  std::vector<Extent> own;  // extents whose allocated size only the store knows
   std::uint64_t size = 0;
   std::uint64_t writes = 0;  // up to this one all are in `unsynced`, or were synced before
   BlobPins::Hold hold;
@@ -51,7 +51,7 @@ Plan plan_flush(VolumeContext& volume, const Node& node) {
   return plan;
 }
 
-// How much less than its length each big extent really takes.
+// The unused part of the length of each big extent.
 std::uint64_t unused_space(VolumeContext& volume, const Plan& plan) {
   std::uint64_t unused = 0;
   for (const Extent& extent : plan.own) {
@@ -91,8 +91,8 @@ Result<CommitTicket> commit_plan(VolumeContext& volume, const OpContext& ctx, co
     txn.reference(extent.blob, +1);
     taken.push_back(extent);
   }
-  // What was inline lies at the beginning of the file. Were it not that extent that is committed, the file may have got
-  // other inline content since, for which another one waits.
+  // Inline content lies at the beginning of the file. If that extent is not committed here, the file may have got other
+  // inline content since, for which a later flush is queued.
   const bool drop_inline =
       plan.replaces_inline && std::ranges::any_of(taken, [](const Extent& extent) { return extent.file_offset == 0; });
   if (drop_inline) {
@@ -166,7 +166,7 @@ Result<CommitTicket> flush_files(VolumeContext& volume, const OpContext& ctx, st
     return flush_file(volume, ctx, *node);
   }
   // One file after the other would cost a sync each: sync the blobs of all side by side. Flushing each file then finds
-  // its blobs clean, and tells what is wrong with which.
+  // its blobs clean, and returns the error of the file.
   std::vector<NodeRef> nodes;
   std::vector<BlobId> blobs;
   std::vector<BlobPins::Hold> holds;
@@ -209,7 +209,7 @@ bool queue_below(VolumeContext& volume, const NodeRef& node, std::size_t most) {
   volume.data->lazy.push_back(node);
   return true;
 }
-// What came from the queue goes back to it, full or not: else nobody would know of it any more.
+// Files from the queue go back to it, full or not: else they would never be flushed.
 void queue_again(VolumeContext& volume, const NodeRef& node) {
   (void)queue_below(volume, node, SIZE_MAX);
 }
@@ -230,8 +230,7 @@ Status flush_lazy(VolumeContext& volume, qos::BackgroundThrottle* throttle) {
   // One file after the other costs a sync each: gather the blobs of many and sync them side by side. Flushing each file
   // then finds its blobs clean.
   constexpr std::size_t kTogether = 256;
-  // With more, pauses would take longer than what is written may wait, and writers would soon have to flush for
-  // themselves.
+  // With more, pauses would exceed the age limit of written data, and writers would soon have to flush for themselves.
   constexpr std::size_t kUnhurried = 4096;
   const OpContext ctx;
   Status result;
@@ -260,7 +259,7 @@ Status flush_lazy(VolumeContext& volume, qos::BackgroundThrottle* throttle) {
       }
       result = fail(flushed.error());
       const std::lock_guard lock(node->lock);
-      if (!node->deleted) queue_again(volume, node);  // what is not committed stays known, and is tried again
+      if (!node->deleted) queue_again(volume, node);  // the uncommitted state stays queued, and is tried again
     }
     if (throttle == nullptr) continue;
     const qos::Price price = qos::Price{}.add(qos::Resource::kMetadataOps, some.size());

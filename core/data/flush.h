@@ -1,4 +1,4 @@
-// From written to committed: syncs the data of a file and commits the record that names it.
+// The flush of a file: syncs its data and commits the record that names it.
 #pragma once
 
 #include "core/txn/volume_context.h"
@@ -9,12 +9,12 @@ namespace stoa::core {
 // is durable, all is. The caller holds no node lock; it may hold the data gate. A file that is gone: ticket 0.
 Result<CommitTicket> flush_file(VolumeContext& volume, const OpContext& ctx, const NodeRef& node);
 
-// The same for several files, whose content is synced side by side. The first error counts, after all were tried; files
-// that are gone are left out.
+// The same for several files, whose content is synced side by side. Returns the first error, after all were tried;
+// files that are gone are left out.
 Result<CommitTicket> flush_files(VolumeContext& volume, const OpContext& ctx, std::span<const FileId> files);
 
-// Tells the periodic flush of a file with uncommitted writes. The node is locked exclusively. True when there are so
-// many such files that the writer had better flush its own.
+// Tells the periodic flush of a file with uncommitted writes. The node is locked exclusively. True when there are
+// more such files than the limit, so that the writer should flush its own.
 bool queue_for_flush(VolumeContext& volume, const NodeRef& node);
 
 }  // namespace stoa::core

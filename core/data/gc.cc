@@ -71,7 +71,7 @@ Result<Candidates> sort_out(VolumeContext& volume, std::span<const BlobId> candi
 }
 
 // Blobs that other files still use leave the queue. The last use may end between the look at the count and the removal,
-// which then removed what that end has put: so the count is looked at again.
+// which then removed the mark of that end. So the count is looked at again.
 Status drop_candidates(VolumeContext& volume, std::span<const BlobId> used) {
   if (used.empty()) return {};
   RecordChanges dropped, back;
@@ -89,9 +89,9 @@ Status drop_candidates(VolumeContext& volume, std::span<const BlobId> used) {
   return done;
 }
 
-// Those of them that nothing can take up any more. A copy pins a blob from before it reads who names it until its use
-// is queued. When a count is zero nobody new can begin one; so what is not pinned after that, and is still counted by
-// nothing, stays so.
+// Those that no operation can take up any more. A copy pins a blob from before it reads the record that names it until
+// its use is queued. At count zero no new copy can begin. So a blob that is unpinned after that, and still has count
+// zero, stays so.
 Result<std::vector<BlobId>> unreachable(VolumeContext& volume, std::span<const BlobId> unused) {
   std::vector<BlobId> unpinned, found;
   for (const BlobId blob : unused) {
@@ -110,8 +110,8 @@ Result<std::vector<BlobId>> unreachable(VolumeContext& volume, std::span<const B
   return found;
 }
 
-// How many of them go with one sync. A crash behind that sync leaves them without a name, and a start frees so many by
-// itself (backends/blob/local/sweep.h).
+// The number of blobs freed with one sync. A crash behind that sync leaves them without a name, and a start frees this
+// many by itself (backends/blob/local/sweep.h).
 std::size_t piece_of(const VolumeContext& volume, std::span<const BlobId> blobs) {
   constexpr std::size_t kLargeMax = 4, kSomeMax = 32;
   constexpr std::uint64_t kSmallBytes = std::uint64_t{32} << 20, kSomeBytes = std::uint64_t{512} << 20;
@@ -129,9 +129,9 @@ std::size_t piece_of(const VolumeContext& volume, std::span<const BlobId> blobs)
   return blobs.size();
 }
 
-// What is known of the blobs goes, and then their places are free.
+// The records of the blobs go first, and then their places are free.
 Status free_piece(VolumeContext& volume, std::span<const BlobId> unused) {
-  // Nobody is left who writes to them; before the snapshot is made, so that it has what was stored of their sums.
+  // No writer is left. Before the snapshot is made, so that it has the stored sums.
   for (const BlobId blob : unused) volume.data->sums.forget(blob, volume.blobs.capacity(blob));
   const auto now = volume.kv.snapshot();
   RecordChanges done;
@@ -142,7 +142,7 @@ Status free_piece(VolumeContext& volume, std::span<const BlobId> unused) {
     volume.in_flight.track(blob);  // for the verifier: nothing names it until it is released
   }
   // Durably: with that, all ends of uses are durable that made the count zero. And no record is left, after a crash
-  // either, that would free the blob to whom the place belongs next.
+  // either, that would free the blob of the next user of the place.
   STOA_TRY(gone, volume.committer.commit({.batch = done.take()}));
   STOA_CHECK_OK(volume.committer.wait_durable(gone));
   for (const BlobId blob : unused) {
@@ -165,7 +165,7 @@ Status free_unused(VolumeContext& volume, std::span<const BlobId> unused) {
 }
 
 Status collect(VolumeContext& volume, qos::BackgroundThrottle* throttle) {
-  // The committer makes gc records when it writes what is queued; from then on a walk sees them.
+  // The committer makes gc records when it writes the queue; from then on a scan sees them.
   STOA_CHECK_OK(volume.committer.wait_applied());
   const auto it = volume.kv.scan(Family::kGc, {}, {});
   while (it->valid()) {

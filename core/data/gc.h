@@ -7,11 +7,10 @@
 namespace stoa::core {
 
 // With a throttle, each of these gives way to requests, and ends early when it is stopped; without, it goes as fast as
-// it can. Frees every blob of the gc queue that nobody uses any more; none before adoption is over. Blocks for the
-// disk.
+// it can. Frees every unused blob of the gc queue; none before adoption is over. Blocks for the disk.
 Status collect_garbage(VolumeContext& volume, qos::BackgroundThrottle* throttle = nullptr);
-// Syncs and commits what was written without a promise of durability. Applied; durable with the next sync of the store.
-// Does not end early.
+// Syncs and commits writes made without a promise of durability. Applied; durable with the next sync of the store. Does
+// not end early.
 Status flush_lazy(VolumeContext& volume, qos::BackgroundThrottle* throttle = nullptr);
 // Records the checksums of files that were not written for so long; with a throttle, also at the configured rate of a
 // scrub.

@@ -1,5 +1,5 @@
-// The charge for bytes that a file is about to grow by: taken before they are written, exact while many writers grow
-// one file at once, and given back when they do not come.
+// The charge for the future growth of a file: taken before the write, exact while many writers grow one file at
+// once. It is given back when the bytes do not come.
 #pragma once
 
 #include "core/txn/volume_context.h"

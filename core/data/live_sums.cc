@@ -22,7 +22,7 @@ std::uint64_t LiveRow::storable(std::uint64_t synced) const {
   if (last == 0) return 0;
   --last;
   std::uint64_t blocks = known & (~unsynced | synced) & ~overwriting & block_bits(0, last);
-  // Where somebody is just adding bytes, only what the store has already may stay as it is.
+  // While a writer appends to a block, only its stored sum may stay as it is.
   for (std::uint64_t some = blocks & busy; some != 0; some &= some - 1) {
     const auto block = static_cast<std::size_t>(std::countr_zero(some));
     const std::uint64_t bit = std::uint64_t{1} << block;
@@ -146,7 +146,7 @@ void LiveSums::evict_some(Shard& shard) {
     if (shard.hand >= shard.ring.size()) shard.hand = 0;
     const auto it = shard.rows.find(shard.ring[shard.hand]);
     bool drop = it == shard.rows.end();
-    // use_count 1: nobody else has it, and nobody can get it without this shard's mutex.
+    // use_count 1: no other thread has it, and none can get it without this shard's mutex.
     if (!drop && it->second.use_count() == 1) {
       LiveRow& row = *it->second;
       const std::unique_lock lock(row.mutex, std::try_to_lock);
@@ -258,7 +258,7 @@ Status store_sums(VolumeContext& volume, LiveRow& row) {
   if (blocks == row.stored) return {};
   RecordChanges changes;
   put_record(changes, row, blocks);
-  // Under the row's lock: what another writer takes out of the store comes behind it.
+  // Under the row's lock: another writer's removal of stored sums comes behind it.
   STOA_CHECK_OK(volume.committer.commit({.batch = changes.take()}));
   row.stored = blocks;
   return {};

@@ -37,32 +37,34 @@ struct LiveRow {
   const std::uint64_t number;
   std::uint64_t begin() const { return number * kSumRowBytes; }
 
-  std::mutex mutex;                 // guards what follows; held over no disk access but reads of the metadata store
+  std::mutex mutex;                 // guards the members below; held over no disk access but reads of the metadata
+                                    // store
   std::condition_variable changed;  // a block is no longer busy, or the row no longer staged
   bool loaded = false;
   bool gone = false;  // the blob is: nothing may be stored of it
 
-  // Of each block its first `lengths` bytes are covered; behind them it is zeros. A block is of whoever made it busy.
+  // The first `lengths` bytes of each block are covered; behind them it is zeros. A block belongs to the writer that
+  // made it busy.
   std::array<std::uint32_t, kSumRowBlocks> sums{};
   std::array<std::uint32_t, kSumRowBlocks> lengths{};
   std::array<std::uint32_t, kSumRowBlocks> last_write{};  // low bits of Node::writes; of unsynced blocks
   // One bit a block each.
-  std::uint64_t known = ~std::uint64_t{0};  // of the others the sum is not known
+  std::uint64_t known = ~std::uint64_t{0};  // the sums of other blocks are unknown
   std::uint64_t trusted = 0;                // compared, or written as a whole, since the row was loaded
   std::uint64_t stored = 0;                 // the store has a sum, of the bytes that were covered then
-  std::uint64_t busy = 0;                   // being written, or compared by somebody who wants it to hold still
+  std::uint64_t busy = 0;                   // being written, or held still for a comparison
   std::uint64_t overwriting = 0;            // busy, and covered bytes change
   std::uint64_t unsynced = 0;               // written since the last sync
 
-  bool staged = false;  // part of a transaction that is about to be committed: nobody else changes what is stored
+  bool staged = false;  // part of a transaction that is about to be committed: no other thread changes the stored row
   bool hot = false;     // overwritten again and again
   bool waits_for_quiet = false;
-  CommitTicket dropped{};  // what left the store is gone for good when this is durable
+  CommitTicket dropped{};  // the sums removed from the store are gone for good when this is durable
   std::int64_t dropped_at = 0;
   std::int64_t touched_at = 0;
   unsigned run = 0;  // rows that left the store together with this one, because the file is overwritten in order
 
-  // What may be stored when the blocks `synced` are, beside those that were before.
+  // The blocks whose sums may be stored once `synced` are synced, beside those that were before.
   std::uint64_t storable(std::uint64_t synced) const;
   // The record with the sums of `blocks`, which are storable. Where covered bytes follow, zeros become covered.
   SumRow record(std::uint64_t blocks);
@@ -71,8 +73,8 @@ using LiveRowRef = std::shared_ptr<LiveRow>;
 
 class LiveSums {
  public:
-  // What a blob has beside what the store knows of it: content up to `content_end`; `fresh`: only in rows that are
-  // here.
+  // The content of a blob that the store has no record of: content up to `content_end`; `fresh`: all its rows are in
+  // memory only.
   struct Origin {
     bool fresh = false;
     std::uint64_t content_end = 0;
@@ -82,7 +84,7 @@ class LiveSums {
   // The blob is freed: nothing of it is stored from now on.
   void forget(BlobId blob, std::uint64_t capacity);
   void forget_row(BlobId blob, std::uint64_t number);
-  // More rows than there should be: whoever writes stores what can be.
+  // Over the limit of rows: writers then store all that can be stored.
   bool crowded() const { return size_.load(std::memory_order_relaxed) > kLiveRowsMax; }
 
   // With the row locked.
@@ -138,14 +140,14 @@ class StagedSums {
   std::vector<Item> items_;
 };
 
-// With the row locked and not staged: these blocks leave the store, for good when the ticket is durable. `file`: whose
-// bytes they are.
+// With the row locked and not staged: these blocks leave the store, for good when the ticket is durable. `file`: the
+// file of the bytes.
 Result<CommitTicket> take_sums_from_store(VolumeContext& volume, FileId file, const LiveRowRef& row,
                                           std::uint64_t blocks);
 
-// With the row locked and not staged: what may be stored, is. Applied, not durable.
+// With the row locked and not staged: stores the sums that may be stored. Applied, not durable.
 Status store_sums(VolumeContext& volume, LiveRow& row);
-// Stores what waits for quiet and has it; `all`: whatever is synced. Applied, not durable.
+// Stores rows that were left alone long enough; `all`: every synced row. Applied, not durable.
 Status store_quiet_sums(VolumeContext& volume, bool all);
 
 std::int64_t sum_clock_ns(const VolumeContext& volume);

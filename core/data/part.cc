@@ -10,7 +10,7 @@
 namespace stoa::core {
 namespace {
 
-// How many bytes are wanted of the locked file, if they may be had.
+// The number of bytes to share of the locked file, if allowed.
 Result<std::uint64_t> part_length(const OpContext& ctx, const Node& node, const ConcatenatePart& wanted, bool stays) {
   STOA_CHECK_OK(require_live(node));
   const Inode& file = node.record;
@@ -104,7 +104,7 @@ void share_range(Layout& layout, std::uint64_t offset, std::uint64_t length) {
 
 Result<Part> take_part(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, const ConcatenatePart& wanted,
                        bool stays) {
-  // Nobody is in the file while it is flushed, marked and looked at.
+  // No other thread is in the file while it is flushed, marked and looked at.
   STOA_TRY(gate, lock_by(node->data_gate, ctx.deadline));
   STOA_CHECK_OK(flush_file(volume, ctx, node));
   if (stays) STOA_CHECK_OK(mark_shared(volume, ctx, node, wanted));

@@ -1,4 +1,4 @@
-// A file whose bytes are about to become part of another's, without a copy.
+// Source ranges for sharing: a file whose bytes are about to become part of another's, without a copy.
 #pragma once
 
 #include "core/data/blob_pins.h"
@@ -27,8 +27,9 @@ Result<Part> take_part(VolumeContext& volume, const OpContext& ctx, const NodeRe
 // written to blobs. kNoSpace, kTooLarge: too many extents, kFileTooBig.
 Result<StagedContent> content_of_parts(VolumeContext& volume, std::span<const Part> parts);
 
-// Another file is about to have this range, too: nobody writes in place from now on to any blob of it, also where it is
-// elsewhere in this file, because whoever lengthens the last extent takes what its blob holds behind it for his own.
+// Another file is about to share this range, so its blobs are not written in place from now on, even where they appear
+// elsewhere in this file. Otherwise a writer that lengthens the last extent would take the blob's bytes behind it for
+// its own.
 void share_range(Layout& layout, std::uint64_t offset, std::uint64_t length);
 
 }  // namespace stoa::core

@@ -1,4 +1,4 @@
-// Which blobs a file gets as it grows: slots that double ([0, 32K) [32K, 64K) [64K, 128K) ... [4M, 8M)), then own host
+// Placement of blobs as a file grows: slots that double ([0, 32K) [32K, 64K) [64K, 128K) ... [4M, 8M)), then own host
 // files of up to 4 TiB, each only where something is written.
 #pragma once
 
@@ -20,7 +20,7 @@ struct Room {
   bool operator==(const Room&) const = default;
 };
 
-// The blobs to reserve so that the hole [offset, offset + length) can be written; each covers what of its segments lies
+// The blobs to reserve so that the hole [offset, offset + length) can be written. Each covers the part of its segments
 // between `floor` and `ceiling`, the ends of the neighbouring extents.
 std::vector<Room> rooms_for(std::uint64_t offset, std::uint64_t length, std::uint64_t floor, std::uint64_t ceiling);
 

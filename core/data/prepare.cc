@@ -13,10 +13,10 @@
 namespace stoa::core {
 namespace {
 
-constexpr std::uint64_t kCopyBytes = 1u << 20;  // what a write to shared bytes copies around itself
+constexpr std::uint64_t kCopyBytes = 1u << 20;  // copied at once around a write to shared bytes
 
-// One transaction on the file's record, with nobody else in the file. `stage` fills in the record; false: nothing to
-// do.
+// One transaction on the file's record, with no other thread in the file. `stage` fills in the record; false:
+// nothing to do.
 template <class Stage>
 Status change_record(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, Stage stage) {
   STOA_TRY(tree_lock, share_by(volume.tree_lock, ctx.deadline));
@@ -61,7 +61,7 @@ Status move_inline_to_blob(VolumeContext& volume, const OpContext& ctx, const No
 }
 
 Result<BlobSums> copy_bytes(VolumeContext& volume, FileId id, const Piece& from, BlobId to) {
-  // What rotted must not become a copy that looks right.
+  // A damaged block must not become a copy that looks right.
   STOA_CHECK_OK(verify_pieces(volume, id, std::span(&from, 1)));
   BlockSummer summer;
   std::vector<std::byte> buffer(std::min<std::uint64_t>(from.length, kCopyBytes));
@@ -135,7 +135,7 @@ Status lengthen_last(VolumeContext& volume, const OpContext& ctx, const NodeRef&
     last = node->record.layout.extents.back();
     hold = BlobPins::hold(volume.data->pins, std::span(&last.blob, 1));
   }
-  // What the blob holds there is from before the cut.
+  // The blob's bytes there are from before the cut.
   const std::uint64_t used = last.blob_offset + last.length;
   STOA_CHECK_OK(punch_blob(volume, node->id, last.end(), last.blob, used, room, used, ctx.deadline));
   return change_record(volume, ctx, node, [&](MetaTxn&, Inode& next) -> Result<bool> {

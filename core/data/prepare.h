@@ -1,4 +1,4 @@
-// Making a file ready for writing in place: what needs everybody else out of the file, and happens once in a while.
+// Preparing a file for writing in place: rare steps that need exclusive access to the file.
 #pragma once
 
 #include "core/txn/volume_context.h"
@@ -8,12 +8,12 @@ namespace stoa::core {
 // Whether writing [offset, offset + length) has to wait for prepare_write(). The node is locked.
 bool needs_prepare(VolumeContext& volume, const Node& node, std::uint64_t offset, std::uint64_t length);
 
-// Takes the data gate exclusively and, as far as the range asks for it: moves inline content to a blob; gives the file
-// copies of shared bytes; makes an extent that was cut longer again, with zeros. Calling it needlessly does nothing.
+// Takes the data gate exclusively and prepares the range as needed. Moves inline content to a blob; gives the file
+// copies of shared bytes; lengthens an extent that was cut, with zeros. Calling it needlessly does nothing.
 Status prepare_write(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, std::uint64_t offset,
                      std::uint64_t length);
 
-// The same with the gate held exclusively by the caller, who needs no extent to be made longer.
+// The same with the gate held exclusively by the caller, for ranges that need no extent to be lengthened.
 Status prepare_locked(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, std::uint64_t offset,
                       std::uint64_t length);
 

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kZerosBytes = 1u << 20;
 constexpr std::uint64_t kWrittenReadBytesMax = 1u << 20;  // of one read from memory that others wait for
 
-// What a read needs to know of a file, as of one moment.
+// The state of a file that a read needs, as of one moment.
 struct Snapshot {
   std::uint64_t length = 0;
   bool end_of_file = false;
@@ -53,9 +53,9 @@ Result<Snapshot> snapshot(const VolumeView& volume, const OpContext& ctx, const 
   return p;
 }
 
-// What the store still has in memory, and the rest, which is compared with its checksums: what never came back from the
-// disk need not be. Of no more than a usual READ: who is slow to take a large object would keep all this memory
-// meanwhile.
+// Finds the content that is still in memory; the rest is compared with its checksums. Bytes that never came back from
+// the disk need no comparison. At most the size of a usual READ: a slow client that reads a large object would keep all
+// this memory meanwhile.
 Status find_written(const VolumeView& volume, FileId id, Snapshot& p) {
   p.written.resize(p.pieces.size());
   if (p.length > kWrittenReadBytesMax) return verify_pieces(volume, id, p.pieces);
@@ -73,7 +73,7 @@ std::string_view inline_part(const Snapshot& p, std::uint64_t offset) {
   return std::string_view(*p.inline_bytes).substr(offset, p.length);
 }
 
-// What readers wait for, and in which order, is the same for both forms of a read.
+// The waits of a reader, and their order, are the same for both forms of a read.
 template <class Deliver>
 auto with_snapshot(const VolumeView& volume, const OpContext& ctx, FileId id, std::uint64_t offset,
                    std::uint64_t wanted, Deliver deliver) -> decltype(deliver(std::declval<Snapshot&>())) {
@@ -124,7 +124,7 @@ Result<ReadSlicesReply> read_slices(const VolumeView& volume, const OpContext& c
   return with_snapshot(volume, ctx, req.id, req.offset, req.length, [&](Snapshot& p) -> Result<ReadSlicesReply> {
     ReadSlicesReply reply{{}, p.length, p.end_of_file, p.attr};
     if (p.is_inline) {
-      // The file may have been made longer by any number of zeros: no more than anybody wants to send at once.
+      // Any number of zeros may have lengthened the file: no more than one reply sends at once.
       reply.length = std::min<std::uint64_t>(p.length, kIoBytesMax);
       reply.end_of_file = reply.end_of_file && reply.length == p.length;
       const std::string_view part = inline_part(p, req.offset);
@@ -149,7 +149,7 @@ Result<ReadSlicesReply> read_slices(const VolumeView& volume, const OpContext& c
         continue;
       }
       if (piece.hole()) {
-        // A hole may be larger than the zeros at hand, and than anybody wants to send at once.
+        // A hole may be larger than the zeros at hand, and than one reply.
         const std::uint64_t length = std::min<std::uint64_t>(piece.length, kIoBytesMax);
         for (std::uint64_t at = 0; at < length; at += kZerosBytes) {
           const auto part = zeros().first(std::min<std::uint64_t>(kZerosBytes, length - at));

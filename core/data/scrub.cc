@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kFilesAtOnce = 64;  // files looked at in one round
 
-// Lets background reading go no faster than so many bytes a second, and gives way to requests.
+// Limits background reading to this many bytes a second, and gives way to requests.
 class Reading {
  public:
   Reading(std::uint64_t bytes_per_second, qos::BackgroundThrottle* throttle)
@@ -41,8 +41,7 @@ class Reading {
   double total_ = 0;
 };
 
-// Sums the blocks of one row of which nothing is known. Whether the store has the sums of all `bytes` bytes of the row
-// afterwards.
+// Sums the unknown blocks of one row. Whether the store has the sums of all `bytes` bytes of the row afterwards.
 Result<bool> record_row(VolumeContext& volume, BlobId blob, std::uint64_t number, std::uint64_t content_end,
                         std::uint64_t bytes, Reading& reading) {
   STOA_TRY(row, volume.data->sums.find(volume.kv, blob, number, {false, content_end}));
@@ -58,7 +57,7 @@ Result<bool> record_row(VolumeContext& volume, BlobId blob, std::uint64_t number
   std::vector<std::byte> buffer(kSumBlockBytes);
   for (std::uint64_t some = unknown; some != 0; some &= some - 1) {
     const auto block = static_cast<std::size_t>(std::countr_zero(some));
-    STOA_CHECK_OK(verify_stored_part(volume, *row, block));  // damage is told by whoever reads it, and not sealed
+    STOA_CHECK_OK(verify_stored_part(volume, *row, block));  // readers report damage; it is not sealed
     const auto covered = std::span(buffer).first(row->lengths[block]);
     STOA_CHECK_OK(volume.blobs.read(blob, row->begin() + block * kSumBlockBytes, covered));
     sums[block] = crc32c(covered);
@@ -72,7 +71,7 @@ Result<bool> record_row(VolumeContext& volume, BlobId blob, std::uint64_t number
     row->sums[block] = sums[block];
     row->known |= std::uint64_t{1} << block;
   }
-  // Up to the end of the file what was never written is zeros, and covered from now on.
+  // Bytes never written up to the end of the file are zeros, and covered from now on.
   for (std::uint64_t some = wanted & row->known & ~row->busy & ~row->unsynced; some != 0; some &= some - 1) {
     const auto block = static_cast<std::size_t>(std::countr_zero(some));
     const auto length = static_cast<std::uint32_t>(std::min(kSumBlockBytes, bytes - block * kSumBlockBytes));
@@ -134,7 +133,7 @@ Status record_sums_of_file(VolumeContext& volume, FileId id, Reading& reading, T
     version = record.data_version;
     const auto pieces = record.layout.map(0, record.size);
     for (const Piece& piece : pieces) {
-      // The sums of shared bytes are the business of who wrote them.
+      // The file that wrote shared bytes keeps their sums.
       if (!piece.hole() && !piece.shared)
         used[piece.blob] = std::max(used[piece.blob], piece.blob_offset + piece.length);
     }
@@ -144,7 +143,8 @@ Status record_sums_of_file(VolumeContext& volume, FileId id, Reading& reading, T
     STOA_TRY(recorded, record_sums_of_blob(volume, blob, bytes, reading));
     if (!recorded) return {};
   }
-  // Writers hold the gate shared until their change of version is seen: with it held exclusively, none is under way.
+  // Writers hold the gate shared until their change of version is visible: with it held exclusively, no write is in
+  // progress.
   const std::unique_lock gate((*node)->data_gate, std::try_to_lock);
   if (!gate.owns_lock()) return {};
   const OpContext ctx;
@@ -199,7 +199,7 @@ Status scrub_all(VolumeContext& volume, qos::BackgroundThrottle* throttle) {
     const auto seen = Inode::decode(id, it->value());
     if (!seen || seen->type != FileType::kRegular) continue;
     if (!seen->has(kContentInline) && seen->layout.empty()) continue;
-    // The walk sees the past; the file is looked at as it is now.
+    // The scan sees the past; the file is checked in its present state.
     const auto node = volume.nodes.get(id);
     if (!node && node.error().code == Errc::kStale) continue;  // removed since
     if (!node) {

@@ -85,7 +85,7 @@ Status verify_stored_part(const VolumeView& volume, LiveRow& row, std::size_t bl
 
 SumChange::~SumChange() {
   if (!changing_ || published_) return;
-  // Some of the bytes may have been written. What was only added behind covered bytes changed nothing that is covered.
+  // Some of the bytes may have been written. An append behind covered bytes changed nothing that is covered.
   for (const Part& part : parts_) {
     if (!part.overwrites) continue;
     LiveRow& row = held_[part.held].row();
@@ -120,7 +120,7 @@ Status SumChange::hold(std::span<const SumRange> ranges) {
         const std::uint64_t begin = number * kSumRowBytes,
                             content_end = std::min(begin + kSumRowBytes, origin.content_end);
         if (!origin.fresh && begin < content_end && volume_.data->sums.peek(range.blob, number) == nullptr) {
-          // What was never written is zeros, which need no reading.
+          // Bytes never written are zeros, which need no reading.
           STOA_TRY(data, volume_.blobs.seek(range.blob, begin, content_end, true));
           origin.fresh = data >= content_end;
         }
@@ -164,7 +164,7 @@ Status SumChange::hold(std::span<const SumRange> ranges) {
   return {};
 }
 
-// What damage there is must not be sealed with the bytes that are written beside it.
+// Existing damage must not be sealed with the bytes that are written beside it.
 Status SumChange::verify_partial() {
   for (const Part& part : parts_) {
     LiveRow& row = held_[part.held].row();
@@ -210,8 +210,8 @@ Status SumChange::sum(ConstBuffers data) {
     } else if (part.from >= covered) {
       part.sum = bytes.sum(part.to - part.from, crc32c_zeros(old, part.from - covered));
     } else {
-      // The sum of the rest is what it was: only what the change of these bytes does to it is added. So a byte that
-      // rotted elsewhere in the block still shows.
+      // The sum of the rest stays: only the effect of these bytes is added. So damage elsewhere in the block is still
+      // found.
       const std::uint32_t end = std::min(part.to, covered);
       std::vector<std::byte> before(end - part.from);
       STOA_CHECK_OK(volume_.blobs.read(row.blob, row.begin() + part.block * kSumBlockBytes + part.from, before));

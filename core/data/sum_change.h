@@ -1,4 +1,4 @@
-// What one change of stored bytes does to their checksums (live_sums.h).
+// The change of checksums by one change of stored bytes (live_sums.h).
 #pragma once
 
 #include <span>
@@ -18,7 +18,7 @@ struct SumRange {
   LiveSums::Origin origin;
 };
 
-// One row's blocks that nobody else may write while this lives.
+// Blocks of one row that no other thread may write while this lives.
 class HeldBlocks {
  public:
   HeldBlocks(LiveRowRef row, std::uint64_t blocks) : row_(std::move(row)), blocks_(blocks) {}
@@ -43,7 +43,8 @@ class HeldBlocks {
 // Reads the covered bytes of a held block whose sum is known, and compares. kCorrupt: they differ.
 Result<std::vector<std::byte>> read_verified(const VolumeView& volume, LiveRow& row, std::size_t block);
 
-// Of a held block whose sum is not known in memory, the store may know that of its first bytes. kCorrupt: they differ.
+// For a held block without a sum in memory, compares its first bytes with the stored sum, if any. kCorrupt: they
+// differ.
 Status verify_stored_part(const VolumeView& volume, LiveRow& row, std::size_t block);
 
 class SumChange {
@@ -57,9 +58,9 @@ class SumChange {
   // changes, until the deadline: kTimeout. Sums the bytes. kCorrupt: a block that is overwritten in part is damaged
   // already, which is remembered; nothing was changed.
   Status begin(std::span<const SumRange> ranges, ConstBuffers data);
-  // From now on bytes may change: when nothing is published, what they were is not known any more.
+  // From now on bytes may change: if nothing is published, their sums become unknown.
   void changing() { changing_ = true; }
-  // The bytes are written, not yet seen: sums blocks of which nothing was known.
+  // The bytes are written, not visible yet: sums blocks without a sum.
   Status written();
   // With the file's node locked exclusively: these are the sums from now on. `write`: the number of this write.
   void publish(Writing& writing, std::uint64_t write);

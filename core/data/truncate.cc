@@ -48,7 +48,7 @@ Status stage_truncate(VolumeContext& volume, MetaTxn& txn, const NodeRef& node, 
     } else if (size < bytes.size()) {
       stage_inline(txn, next.id, std::string_view(bytes).substr(0, size));
     }
-    // Growing leaves the inline bytes short; what is missing reads as zeros.
+    // Growing leaves the inline bytes short; the missing rest reads as zeros.
   } else if (size < next.size) {
     const Layout::Cut cut = next.layout.cut(size, kFileBytesMax - size);
     stage_changes(txn, cut.changes);

@@ -6,8 +6,8 @@
 
 namespace stoa::core {
 
-// Before the transaction, with the data gate held exclusively and no lock: commits what was written to the file. Gives
-// the pieces of blobs that the cut leaves without use. kStale: the file is gone.
+// Before the transaction, with the data gate held exclusively and no lock: commits written content of the file.
+// Returns the pieces of blobs that the cut leaves unused. kStale: the file is gone.
 struct Trimmed {
   std::vector<Piece> pieces;
   BlobPins::Hold hold;  // they may not be another file's before they are punched
@@ -15,8 +15,8 @@ struct Trimmed {
 Result<Trimmed> prepare_truncate(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, std::uint64_t size);
 
 // Stages the new size of the locked file `node` into `next` (size, layout, flags, data_version), with its charge:
-// kQuota, kNoSpace, kIo. The caller holds the data gate exclusively and stages `next`. What lies behind the new end is
-// gone: growing again gives zeros.
+// kQuota, kNoSpace, kIo. The caller holds the data gate exclusively and stages `next`. The bytes behind the new end
+// are gone: growing again gives zeros.
 Status stage_truncate(VolumeContext& volume, MetaTxn& txn, const NodeRef& node, Inode& next, std::uint64_t size);
 
 // After the transaction, gate still held: gives the space of large cuts back, once the cut is durable.

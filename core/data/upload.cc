@@ -12,7 +12,7 @@ namespace stoa::core {
 namespace {
 
 constexpr std::size_t kUploadsMax = 10'000;
-constexpr std::size_t kUploadBuffersMax = 64;  // of 1 MiB; uploads beyond write what they get as it comes
+constexpr std::size_t kUploadBuffersMax = 64;  // of 1 MiB; uploads beyond write each piece as it arrives
 constexpr std::size_t kBufferBytes = 1u << 20;
 constexpr std::size_t kBufferAlignment = 4096;
 constexpr const char* kBroken = "a write of the upload failed";

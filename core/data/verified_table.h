@@ -1,5 +1,5 @@
-// Which blocks were compared with their checksums since the volume opened, so that hot data is not summed at every
-// read. A bounded table: what is forgotten is verified once more.
+// The blocks compared with their checksums since the volume opened, so that hot data is not summed at every read.
+// A bounded table: an evicted block is verified once more.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ class VerifiedTable {
   VerifiedTable() : slots_(kVerifiedRowsMax) {}
   struct Known {
     std::uint64_t blocks = 0;  // one bit a block of the row
-    std::uint32_t stamp = 0;   // changes whenever something is forgotten here
+    std::uint32_t stamp = 0;   // changes whenever an entry is evicted here
   };
   Known blocks(BlobId blob, std::uint64_t row) const {
     const std::size_t at = place(blob, row);
@@ -26,7 +26,7 @@ class VerifiedTable {
     const Slot& slot = slots_[at];
     return {slot.blob == blob && slot.row == row ? slot.blocks : 0, slot.stamp};
   }
-  // What was compared since blocks() gave `stamp`; void when something was forgotten since.
+  // Adds the blocks compared since blocks() returned `stamp`; void when any were forgotten since.
   void add(BlobId blob, std::uint64_t row, std::uint64_t blocks, std::uint32_t stamp) {
     const std::size_t at = place(blob, row);
     const std::lock_guard lock(mutexes_[at % kLocks]);
@@ -57,7 +57,7 @@ class VerifiedTable {
         (static_cast<std::uint64_t>(blob) + row * 0xD6E8FEB86659FD93ULL) * 0x9E3779B97F4A7C15ULL;
     return (mixed >> 32) % kVerifiedRowsMax;
   }
-  mutable std::array<std::mutex, kLocks> mutexes_;  // each guards the slots whose place has its remainder
+  mutable std::array<std::mutex, kLocks> mutexes_;  // each guards the slots with its remainder
   std::vector<Slot> slots_;
 };
 

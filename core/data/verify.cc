@@ -13,7 +13,7 @@
 namespace stoa::core {
 namespace {
 
-// What is known of some blocks of a row, as of one moment.
+// The sums of some blocks of a row, as of one moment.
 struct Sums {
   std::uint64_t known = 0;
   std::array<std::uint32_t, kSumRowBlocks> sums{};
@@ -29,7 +29,7 @@ Result<Sums> load_sums(const VolumeView& volume, BlobId blob, std::uint64_t row_
       found.known = live->known;
       found.sums = live->sums;
       found.lengths = live->lengths;
-      // Of others the store may know the first bytes: the file was made longer.
+      // The store may have the sum of the first bytes of others: the file was lengthened.
       if ((wanted & ~live->known & live->stored) == 0) return found;
     }
   }
@@ -44,7 +44,7 @@ Result<Sums> load_sums(const VolumeView& volume, BlobId blob, std::uint64_t row_
   return found;
 }
 
-// Whether the stored bytes of the block are not what they should be. Its sum may have changed since somebody looked.
+// Whether the stored bytes of the block differ from its sum. The sum may have changed since the caller looked.
 Result<bool> is_damaged(const VolumeView& volume, BlobId blob, std::uint64_t row_number, std::uint64_t block) {
   const std::uint64_t bit = std::uint64_t{1} << block;
   const auto live_row = [&] {
@@ -56,7 +56,7 @@ Result<bool> is_damaged(const VolumeView& volume, BlobId blob, std::uint64_t row
   for (;;) {
     const std::uint32_t stamp = volume.data->verified.blocks(blob, row_number).stamp;
     if (const LiveRowRef live = live_row(); live != nullptr) {
-      // Nobody writes to it meanwhile.
+      // No writer changes it meanwhile.
       HeldBlocks held(live, bit);
       STOA_CHECK_OK(held.hold({}));
       bool known = false;
@@ -79,7 +79,7 @@ Result<bool> is_damaged(const VolumeView& volume, BlobId blob, std::uint64_t row
     std::vector<std::byte> bytes(row->covered(block));
     STOA_CHECK_OK(volume.blobs.read(blob, row_number * kSumRowBytes + block * kSumBlockBytes, bytes));
     if (crc32c(bytes) == row->sums[block]) return false;
-    // Whoever writes has the row in memory first, and is remembered by the stamp when he is done.
+    // A writer has the row in memory first, and changes the stamp when it is done.
     if (live_row() == nullptr && volume.data->verified.blocks(blob, row_number).stamp == stamp) return true;
   }
 }
@@ -159,7 +159,7 @@ bool verify_file(const VolumeView& volume, const NodeRef& node, const std::funct
       const std::shared_lock lock(node->lock);
       const Inode& record = node->record;
       if (node->deleted) break;
-      if (reads_inline(*node)) return load_inline(volume, node->id).has_value();  // tells of damage by itself
+      if (reads_inline(*node)) return load_inline(volume, node->id).has_value();  // reports damage by itself
       if (at >= record.size) break;
       length = std::min(kSumRowBytes, record.size - at);
       pieces = map_file(*node, at, length);

@@ -1,4 +1,4 @@
-// Comparing what is stored with its checksums.
+// Comparison of stored content with its checksums.
 #pragma once
 
 #include <functional>
@@ -9,16 +9,16 @@
 
 namespace stoa::core {
 
-// The blocks under these pieces of file `id` match their checksums, where they are recorded; those that were verified
-// since the start are not read again. kCorrupt: they do not, which is remembered as damage of the file.
+// Compares the blocks under these pieces of file `id` with their checksums, if recorded; blocks verified since the
+// start are not read again. kCorrupt: they differ, which is recorded as damage of the file.
 Status verify_pieces(const VolumeView& volume, FileId id, std::span<const Piece> pieces);
 
-// Reads and compares all of the file as it is now, whatever is known of it, in steps: a huge file needs no huge list,
-// and writers get their turn. `go_on` hears of the bytes that were read, and ends the walk with false. False: some
-// bytes do not match or cannot be read, which is remembered as damage of the file.
+// Reads and compares the whole file as it is now, including blocks verified before. Works in steps: a huge file needs
+// no huge list, and writers get their turn. `go_on` receives the number of bytes read, and ends the scan with false.
+// False: some bytes do not match or cannot be read, which is recorded as damage of the file.
 bool verify_file(const VolumeView& volume, const NodeRef& node, const std::function<bool(std::uint64_t bytes)>& go_on);
 
-// One block was found not to match; says so once in the log.
+// One damaged block was found; logs it once.
 void report_damage(const VolumeView& volume, FileId id, std::uint64_t offset, std::uint64_t length);
 
 }  // namespace stoa::core

@@ -31,7 +31,7 @@ class BlobWrite {
         end_(req.offset + length),
         sums_(volume, node->id, ctx.deadline) {}
 
-  // With the node locked: the write is known to go to blobs. Charges what it adds.
+  // With the node locked: the write goes to blobs. Charges the growth.
   Status begin() {
     if (node_->writing == nullptr) node_->writing = std::make_unique<Writing>();
     if (end_ > node_->record.size) {
@@ -80,7 +80,8 @@ class BlobWrite {
     hold_ = BlobPins::hold(volume_.data->pins, pieces_);
   }
 
-  // Blobs for what no extent covers. Reserved without a lock; who comes second to a place gives his blob back.
+  // Reserves blobs for ranges without an extent. Reserved without a lock; the second writer at a place gives its
+  // blob back.
   Status fill_holes() {
     for (;;) {
       std::vector<Room> rooms;
@@ -128,7 +129,7 @@ class BlobWrite {
     std::vector<SumRange> ranges;
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
       const Piece& piece = pieces_[i];
-      // Where the file ends in the blob: behind it, the blob is zeros.
+      // The file's end in the blob: behind it, the blob is zeros.
       const std::uint64_t end = size_ >= piece.file_offset
                                     ? piece.blob_offset + (size_ - piece.file_offset)
                                     : piece.blob_offset - std::min(piece.blob_offset, piece.file_offset - size_);

@@ -72,7 +72,7 @@ Status store_edge(VolumeContext& volume, Edge& edge) {
   return row.staged ? Status{} : store_sums(volume, row);
 }
 
-// Some of its bytes may be zeros by now: no sum of them is known.
+// Some of its bytes may be zeros by now, so their sum is unknown.
 void forget_edge(VolumeContext& volume, Edge& edge) {
   LiveRow& row = edge.held.row();
   const std::lock_guard lock(row.mutex);
@@ -129,7 +129,7 @@ Status punch_blob(VolumeContext& volume, FileId id, std::uint64_t file_offset, B
     for (Edge& edge : edges) forget_edge(volume, edge);
     return zeroed;
   }
-  // Each of them, also when one fails: what is not told keeps the sums of bytes that are zeros now.
+  // Each edge, also when one fails: a skipped edge would keep the sums of bytes that are zeros now.
   Status stored;
   for (Edge& edge : edges) {
     if (Status one = store_edge(volume, edge); !one && stored) stored = std::move(one);

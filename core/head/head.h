@@ -1,5 +1,5 @@
-// What all volumes of one process share: the log of events, the scheduler of requests with the thread that serves those
-// that wait, and the threads of background work.
+// The state shared by all volumes of one process: the log of events, the scheduler of requests with its serving thread,
+// and the threads of background work.
 #pragma once
 
 #include <thread>
@@ -21,7 +21,7 @@ class Head {
 
   EventLog events;
   qos::Scheduler scheduler;
-  // What must not wait for long; what reads at leisure, at the pace of the disk; counts of owners, which are rare.
+  // Urgent work; background reads, paced by the disk; counts of owners, which are rare.
   Rounds flushing{4};
   Rounds reading{2};
   Rounds counting{1};

@@ -41,11 +41,11 @@ class Rounds {
   using Works = std::map<Id, Work>;
 
   void serve();
-  // The work that is due first among those that do not run; end: there is none.
+  // The first due work among the idle ones; end: none.
   Works::iterator next();
 
   const std::size_t threads_max_;
-  std::mutex mutex_;               // guards what follows
+  std::mutex mutex_;               // guards the members below
   std::condition_variable wake_;   // work came, or is due earlier, or it stops
   std::condition_variable ended_;  // a round ended
   Works works_;

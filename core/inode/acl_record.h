@@ -1,4 +1,4 @@
-// An ACL as it is stored: family xattr, (id, kAclXattr).
+// The stored form of an ACL: family xattr, (id, kAclXattr).
 #pragma once
 
 #include <string>

@@ -1,9 +1,9 @@
-// Where a directory lies: the chain of directories above it, in memory. What a directory counts in is another question
-// (core/usage/ledger.h): a recycle bin that is not counted, and the directory of a multipart upload, count elsewhere
-// than they lie. Policies, QoS classes, export roots, audit and depth ask this chain.
+// The place of a directory in the tree: the chain of directories above it, in memory. The accounts of a directory are a
+// chain of their own (core/usage/ledger.h): an uncounted recycle bin, and the directory of a multipart upload, count
+// elsewhere than they lie. Policies, QoS classes, export roots, audit and depth use this chain.
 //
-// A chain ends in the root of the volume or in kMultipartId. A directory whose parent is kept elsewhere would have it
-// as one more link here, without a node or an account of its own.
+// A chain ends in the root of the volume or in kMultipartId. A directory whose parent is on another shard would have
+// that parent as one more link here, without a node or an account of its own.
 #pragma once
 
 #include <atomic>

@@ -10,7 +10,7 @@
 namespace stoa::core {
 
 enum EntryFlags : std::uint8_t {
-  // A file whose name a directory has, too (keys `a` and `a/b`): POSIX protocols see it under an alias
+  // A file whose name a directory also has (keys `a` and `a/b`): POSIX protocols see it under an alias
   // (core/inode/posix_name.h). Kept up to date when either name comes or goes.
   kHiddenByDirectory = 1,
 };

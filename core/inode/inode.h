@@ -18,7 +18,7 @@ enum InodeFlags : std::uint32_t {
   kChecksummed = 8,  // its blobs may have checksums (core/data/block_sums.h)
   kHasXattrs = 4,    // family xattr has records of this file
   kHasAcl = 16,      // family xattr has its ACL (core/inode/acl_record.h)
-  kHasBin = 32,      // a directory with a recycle bin: family trash says which (core/recycle/bin.h)
+  kHasBin = 32,      // a directory with a recycle bin, found in family trash (core/recycle/bin.h)
   kIsBin = 64,       // a recycle bin: it has no name; `parent` is the directory that has it
   kExcluded = 128,   // a bin that is charged to the volume only
   kLinkable = 256,   // made without a name, and has none yet: a link may give it one
@@ -43,8 +43,8 @@ struct Inode {
   std::uint64_t attribute_bytes =
       0;  // of its extended attributes and its ACL, names included: they count as content does
   std::uint64_t create_verifier = 0;  // of an exclusive create; 0: none
-  // A directory's parent; for other types the directory whose usage chain carries this file (that of one of its links,
-  // or where it lost one). kNoFile: the root.
+  // A directory's parent; for other types the directory whose usage chain is charged for this file (that of one of its
+  // links, or the one where it lost a link). kNoFile: the root.
   FileId parent = kNoFile;
   // Directories only.
   FileId charged_to =
@@ -54,11 +54,11 @@ struct Inode {
   DosAttributes dos = 0;
   // Snapshots by epoch: the epoch of the volume when the file was made; 0 before the first snapshot.
   std::uint64_t birth_epoch = 0;
-  // Of a directory that stands in for one of another shard: that one's id. kNoFile: the directory itself.
+  // Of a stand-in for a directory of another shard: the id there. kNoFile: the directory itself.
   FileId target = kNoFile;
   Layout layout;
-  // A record of its own in the store, here whenever the inode is that of a node: a permission check reads nothing.
-  // Null: the mode decides. Changed by set_acl() only.
+  // A record of its own in the store, loaded with the node's inode: a permission check reads nothing. Null: the mode
+  // decides. Changed by set_acl() only.
   AclRef acl;
 
   bool is_directory() const { return type == FileType::kDirectory; }
@@ -70,11 +70,11 @@ struct Inode {
 
   Attributes attributes() const;
   BeforeAttributes before() const { return {size, mtime, ctime, change}; }
-  // Somebody wants the directory for itself: it stays when the keys below it are gone.
+  // The directory was set up explicitly: it stays when the keys below it are gone.
   void keep() { flags &= ~kImplicit; }
   // Marks a change of the object now: ctime and the change counter, which never stand still or go back.
   void touch(Timestamp now);
-  // A change of what a directory lists, or of a file's bytes: mtime as well, and a file needs a new backup
+  // A change of a directory's entries or of a file's bytes: sets mtime as well, and a file needs a new backup
   // (kDosArchive).
   void touch_content(Timestamp now);
 

@@ -1,4 +1,4 @@
-// What a file or directory counts for, wherever usage and quotas are concerned. Here and nowhere else.
+// The usage of a single file or directory, for accounting and quotas. Defined only here.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,17 @@
 
 namespace stoa::core {
 
-// One file or directory; the bytes of a file's content and of a symbolic link's target, and of both what is kept beside
-// them (Inode::attribute_bytes).
+// One file or directory, with its content bytes or symbolic link target, and the data stored beside them
+// (Inode::attribute_bytes).
 Usage usage_of(const Inode& inode);
 
-// What S3 notes of every object (ETag, type, checksum) is part of its inode, so to say: an object counts as the file
-// does that NFS makes. Beyond so many bytes there is what the user has given.
+// The metadata that S3 adds to every object (ETag, type, checksum) is not charged, so an object counts the same as a
+// file created over NFS. Bytes beyond this are the user's own metadata.
 inline constexpr std::size_t kObjectMetaFree = 512;
 
-// What an extended attribute adds to Inode::attribute_bytes: its name and its value.
+// The size that an extended attribute adds to Inode::attribute_bytes: its name and its value.
 std::uint64_t attribute_bytes(std::string_view name, std::string_view value);
-// What an ACL adds: as it is stored. Null: nothing.
+// The size that an ACL adds: its stored size. Null: nothing.
 std::uint64_t attribute_bytes(const AclRef& acl);
 
 }  // namespace stoa::core

@@ -1,4 +1,4 @@
-// Where the bytes of a file are: extents of blobs, in file order, without overlap. What no extent covers reads as
+// The layout of a file's bytes: extents of blobs, in file order, without overlap. Ranges without an extent read as
 // zeros.
 //
 // An extent may reach beyond the end of the file: it then holds room to grow, and those bytes of its blob are zeros.
@@ -49,8 +49,8 @@ struct Layout {
   // Adds an extent where there is none.
   void insert(const Extent& extent);
 
-  // Takes the range out. What remains of extents that it cuts stays; `change` hears how many more or fewer extents name
-  // each blob afterwards (a cut in the middle makes two of one), `gone` each piece that was taken out.
+  // Takes the range out. The remains of extents that it cuts stay. `change` receives the change in the number of
+  // extents of each blob (a cut in the middle makes two of one), `gone` each piece that was taken out.
   struct Change {
     BlobId blob;
     std::int32_t delta;

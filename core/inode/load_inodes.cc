@@ -7,8 +7,8 @@
 namespace stoa::core {
 namespace {
 
-// Files that came to be together have ids that follow each other: a walk over all of them then costs a fraction of as
-// many look-ups, also when some of what it meets was not asked for.
+// Files created together have consecutive ids: one scan over all of them costs a fraction of as many look-ups, even
+// if it meets some files that were not requested.
 constexpr std::uint64_t kWalkedPerFileMax = 3;
 
 using Taker = std::function<Status(std::size_t, Inode)>;

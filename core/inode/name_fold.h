@@ -1,9 +1,9 @@
-// Names as case-insensitive look-ups compare them: the simple case folding of Unicode, character by character. Bytes
+// Case-folded names for case-insensitive look-ups: the simple case folding of Unicode, character by character. Bytes
 // that are not UTF-8 stay as they are. No normalisation: composed and decomposed letters differ, as they do for other
 // look-ups.
 //
-// Family fold is an index of the names that are not their own folding, so most names cost nothing: one that is spelled
-// as its folding is found in family entry.
+// Family fold is an index of the names that differ from their folding, so most names cost nothing: a name equal to its
+// folding is found in family entry.
 #pragma once
 
 #include <string>

@@ -1,5 +1,4 @@
-// The one in-memory object of a file while anybody uses it: its current record, its lock, and for directories the
-// account.
+// The one in-memory object of a file in use: its current record, its lock, and for directories the account.
 #pragma once
 
 #include <atomic>
@@ -22,12 +21,12 @@ namespace stoa::core {
 struct Node;
 using NodeRef = std::shared_ptr<Node>;
 
-// What a directory is to the files in it: where they count, and where they lie.
+// What files need of their directory: its account and its ancestry.
 struct Chains {
   AccountRef account;
   AncestryRef ancestry;
 };
-// Of a new directory that counts where it lies.
+// A new directory that counts in its parent.
 inline Chains new_chains(FileId dir, const Chains& parent) {
   Chains chains{std::make_shared<Account>(), std::make_shared<Ancestry>(dir, parent.ancestry)};
   chains.account->dir = dir;
@@ -50,8 +49,8 @@ struct Node {
   std::atomic<State> state{State::kLoading};
   std::atomic<bool> referenced{true};
 
-  // Both are forgotten under the exclusive lock wherever `account` changes; remembered under the shared one at least,
-  // and the shared tree lock. Here in front, as is the state, beside what everybody touches who gets the node.
+  // Both are cleared under the exclusive lock wherever `account` changes; set under the shared one at least, and the
+  // shared tree lock. Placed in front, as is the state, beside the members that every request reads.
   QosMemo qos_classes;
   ReachMemo reach;
 
@@ -60,19 +59,18 @@ struct Node {
   Inode record;
   bool deleted = false;  // the last link is gone; the id answers kStale
   // Lazy attributes: `record` is newer than the store (size and times of writes that promised no durability), and
-  // `pending` bytes are reserved in the ledger but not yet part of a commit. Such a node stays in the cache.
+  // `pending` bytes are reserved in the ledger but not committed yet. Such a node stays in the cache.
   bool dirty = false;
   Usage pending;
   bool queued_for_flush = false;
   // In-place writes that are not wholly committed; null when there are none. Such a node is dirty.
   std::unique_ptr<Writing> writing;
-  // Writes to blobs so far. Never starts again while anybody has the node: a flush that was overtaken must not take
+  // Writes to blobs so far. Never restarts while the node is referenced: a flush that was overtaken must not mistake
   // later writes for those that it synced.
   std::uint64_t writes = 0;
   bool marked_dirty = false;  // the store knows that the file is being written (core/data/open_files.h)
-  CommitTicket ticket{};      // of the last commit of this record; 0: not known
-  // One of its names, so that the journal says where a change was. `parent` kNoFile: none is known
-  // (core/txn/node_name.h).
+  CommitTicket ticket{};      // of the last commit of this record; 0: unknown
+  // One of its names, for the place of a change in the journal. `parent` kNoFile: unknown (core/txn/node_name.h).
   struct Name {
     FileId parent = kNoFile;
     std::string raw;
@@ -85,17 +83,18 @@ struct Node {
   // Of the same directory, and changed with the account.
   AncestryRef ancestry;
   Chains chains() const { return {account, ancestry}; }
-  // For those who have not locked the node. A directory that has nothing below it may get others at any time.
+  // For callers that have not locked the node. A directory without anything below it may get a new account or ancestry
+  // at any time.
   Chains chains_now() {
     const std::lock_guard lock(loading);
     return {account, ancestry};
   }
-  // What the content of this file is charged to: also what is reserved and not yet committed.
+  // The charge target of this file's content, including its uncommitted reservations.
   ChargeTarget charge_target() const {
     const bool orphan = record.links == 0;  // core/links/orphan.h
     return {account, {record.uid, record.gid}, id, orphan ? UsageClass::kOrphans : UsageClass::kLive};
   }
-  // What a directory itself is charged to. Needs the tree lock and the node's.
+  // The charge target of the directory itself. Needs the tree lock and the node's.
   ChargeTarget charge_target_of_directory() const {
     return {account->parent, {record.uid, record.gid}, id, account->child_class};
   }
@@ -104,18 +103,18 @@ struct Node {
   // lock of the core.
   RwLock data_gate;
 
-  // Comes after every other lock; those of directories after those of what is in them.
+  // Ordered after every other lock; those of directories after those of the files in them.
   std::mutex loading;
 
-  // Begins to fetch what most requests look at, if it is not in the processor's cache: for whoever has something else
-  // to do meanwhile.
+  // Prefetches the members that most requests read into the processor's cache, for callers with other work to do
+  // meanwhile.
   void prefetch() const {
     const auto* const end = reinterpret_cast<const std::byte*>(&dirty);
     for (const auto* line = reinterpret_cast<const std::byte*>(this); line < end; line += 64) __builtin_prefetch(line);
   }
 };
 
-// What is reserved for a file beyond its size. It follows the file to whoever pays for it (MetaTxn::move_charge).
+// Bytes reserved for a file beyond its size. They move with the file's charge (MetaTxn::move_charge).
 inline Usage promised(const Node& node) {
   const Writing* const writing = node.writing.get();
   if (writing == nullptr || writing->promised_end <= node.record.size) return {};

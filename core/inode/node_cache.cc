@@ -86,14 +86,14 @@ Result<std::vector<FileId>> NodeCache::missing_above(FileId dir) {
   return missing;
 }
 
-// Which directory's account counts it.
+// The directory with the account that counts it.
 FileId NodeCache::Stored::counted_in() const {
   if (!inode) return usage.surviving_parent;
   if (!inode->is_directory()) return inode->parent;
   return inode->charged_to != kNoFile ? inode->charged_to : inode->has(kExcluded) ? kRootId : inode->parent;
 }
 
-// Which directory it is in. Of a directory that is gone, the store knows only where it counts.
+// Its parent directory. For a directory that is gone, the store has only the one that it counts in.
 FileId NodeCache::Stored::parent() const {
   if (inode) return inode->parent;
   return usage.upload ? kMultipartId : usage.surviving_parent;
@@ -236,7 +236,7 @@ Result<NodeRef> NodeCache::find(FileId id, unsigned nested) {
       }
       if (node->state.load(std::memory_order_relaxed) != Node::State::kAbsent) return node;
     }
-    // Somebody else's load failed; the placeholder is out of the map, so the next round begins afresh.
+    // Another thread's load failed; the placeholder is out of the map, so the next round begins afresh.
   }
 }
 
@@ -284,8 +284,8 @@ void NodeCache::evict_some(Shard& shard) {
     const bool over = shard.nodes.size() > shard_max_, acls_over = acl_bytes() > kAclBytesMax;
     if (!drop && (over || acls_over)) {
       Node& node = *it->second;
-      // use_count 1: only the map holds it, and nobody can get it from the map without this shard's mutex.
-      // Its lock is free then, too; taking it orders this thread behind the last user of the record.
+      // use_count 1: only the map holds it, and no thread can get it from the map without this shard's mutex. Its lock
+      // is free then, too; taking it orders this thread behind the last user of the record.
       const Node::State state = node.state.load(std::memory_order_acquire);
       const bool loaded = state == Node::State::kReady || state == Node::State::kEnded;
       if (it->second.use_count() == 1 && loaded && node.lock.try_lock()) {
@@ -293,7 +293,7 @@ void NodeCache::evict_some(Shard& shard) {
         const bool clean = !node.dirty && is_zero(node.pending);
         node.lock.unlock();
         drop = of_use && clean && !node.referenced.exchange(false, std::memory_order_relaxed);
-        // An account that somebody charges must stay the only one of its directory, and so must its place in the tree.
+        // An account in use must stay the only one of its directory, and so must its ancestry.
         if (drop && node.record.is_directory() && (node.account.use_count() > 1 || node.ancestry.use_count() > 1))
           drop = false;
         if (drop) {

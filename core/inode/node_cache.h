@@ -19,7 +19,7 @@ namespace stoa::core {
 class NodeCache {
  public:
   NodeCache(KvReader& kv, std::uint64_t nodes_max) : kv_(kv), shard_max_(nodes_max / kShards + 1) {}
-  // Of the ACLs of all nodes together; beyond, those that nobody uses leave the cache before others do.
+  // Of the ACLs of all nodes together; beyond it, unused nodes with ACLs are evicted first.
   static constexpr std::size_t kAclBytesMax = 64u << 20;
 
   // The node of an existing file, loaded when needed (with the directories above it). kStale: no such file.
@@ -30,21 +30,21 @@ class NodeCache {
   NodeRef peek(FileId id);
   // A directory goes to another parent, with all below it. Under the exclusive tree lock.
   void move(const AncestryRef& dir, const AncestryRef& to);
-  // How often that was done: what was found above a file holds as long as this stays. Read before the tree lock is
-  // taken for looking.
+  // The number of directory moves: results found above a file are valid while it stays the same. Read it before
+  // taking the tree lock.
   std::uint64_t moves() const { return moves_.load(std::memory_order_acquire); }
   // How many directories of the volume are sealed. While it is 0, nobody walks a chain to look for one. Changed under
   // the exclusive tree lock.
   std::atomic<std::uint64_t> seals{0};
   // Takes in the node of a file that was just created.
   void insert(const NodeRef& node);
-  // Forgets a node whose file is gone.
+  // Forgets the node of a file that is gone.
   void erase(FileId id);
   // A directory is gone, but its account is in use: get() answers kStale, files that are charged to it find the
   // account.
   void end(const NodeRef& node) { node->state.store(Node::State::kEnded, std::memory_order_release); }
 
-  // An ACL for the record of a node: counted while anybody has it. Then trim(), with no lock of the cache held.
+  // An ACL for the record of a node: counted while referenced. Then trim(), with no lock of the cache held.
   AclRef counted(AclRef acl);
   void trim();
 
@@ -61,7 +61,7 @@ class NodeCache {
   };
   Shard& shard_of(FileId id) { return shards_[(static_cast<std::uint64_t>(id) * 0x9E3779B97F4A7C15ULL) >> 58]; }
   void evict_some(Shard& shard);
-  // What the store has of a file or directory; kStale: nothing.
+  // The stored state of a file or directory; kStale: none.
   struct Stored {
     std::optional<Inode> inode;  // absent: it is gone, and `usage` is still charged. Without its ACL
     UsageRecord usage;           // of a directory
@@ -69,14 +69,14 @@ class NodeCache {
     FileId parent() const;
   };
   Result<Stored> read(FileId id);
-  // `nested`: so many loads wait for this one.
-  Result<NodeRef> find(FileId id, unsigned nested);  // also what has ended
+  // `nested`: the number of loads that wait for this one.
+  Result<NodeRef> find(FileId id, unsigned nested);  // includes nodes whose file is gone
   Result<Chains> chains_of(FileId dir, unsigned nested);
-  // Those that are not in memory, from `dir` upwards.
+  // The uncached ones, from `dir` upwards.
   Result<std::vector<FileId>> missing_above(FileId dir);
   Status load_owners(Account& account);
   Result<AclRef> load_acl(FileId id);
-  Result<Node::State> load(Node& node, unsigned nested);  // what it has become; kStale: no such file
+  Result<Node::State> load(Node& node, unsigned nested);  // its new state; kStale: no such file
 
   KvReader& kv_;
   const std::size_t shard_max_;

@@ -28,7 +28,7 @@ std::string hex64(std::uint64_t value) {
 }
 
 std::uint64_t hash_of(std::string_view raw, bool hidden_by_directory) {
-  // A fixed key: the alias is part of what clients remember, so it must never change.
+  // A fixed key: clients remember aliases, so it must never change.
   return siphash({hidden_by_directory ? 1u : 0u, 0x53746f614e616d65}, std::as_bytes(std::span(raw)));
 }
 
@@ -128,7 +128,7 @@ Result<PosixName> parse_posix_name(std::string_view name) {
   } else {
     parsed.raw = std::string(body);
   }
-  // Only what posix_name_of() gives out is an alias; anything else would be a second name of the same thing.
+  // Only results of posix_name_of() are aliases; anything else would be a second name of the same file.
   if (posix_name_of(parsed.raw, parsed.file_beside_directory) != name) return fail(Errc::kInvalid, "alias");
   return parsed;
 }

@@ -1,5 +1,5 @@
-// Names as POSIX protocols see them. The store keeps the raw components of keys, so that a walk of the entries is S3
-// order and every legal key is storable; a few of those are no legal POSIX names, or would stand twice in one
+// Names as POSIX protocols see them. The store keeps the raw components of keys, so that a scan of the entries is S3
+// order and every legal key can be stored. Some components are no legal POSIX names, or would stand twice in one
 // directory. They are shown under an alias, and can be used by it (reversible):
 //
 //   raw component of a key           name over a POSIX protocol
@@ -12,7 +12,7 @@
 //   a file `a` beside a directory    "a%S3-OBJECT" (as LONG when `a` has an alias itself, or is too long)
 //
 // The object whose key is a directory's name with a trailing "/" (a folder marker) is a file with the empty name in
-// that directory. While it is empty, POSIX protocols do not see it: the directory itself stands for it.
+// that directory. While it is empty, POSIX protocols do not see it: the directory itself represents it.
 #pragma once
 
 #include <optional>
@@ -23,11 +23,11 @@
 
 namespace stoa::core {
 
-// What a name given by a POSIX protocol stands for.
+// The meaning of a name given by a POSIX protocol.
 struct PosixName {
   std::string raw;                     // the stored component; empty when `long_prefix` is set
   bool file_beside_directory = false;  // "%S3-OBJECT": the file form of raw
-  // A LONG alias names no component by itself: it is the one that begins with this prefix and has this hash.
+  // A LONG alias names no component by itself: it means the one with this prefix and this hash.
   std::optional<std::string> long_prefix{};
   std::uint64_t long_hash = 0;
 };
@@ -36,13 +36,13 @@ struct PosixName {
 // kNameTooLong: more than 255 bytes.
 Result<PosixName> parse_posix_name(std::string_view name);
 
-// How POSIX protocols see the stored component. `hidden_by_directory`: a file beside a directory of the same name.
+// The stored component as POSIX protocols see it. `hidden_by_directory`: a file beside a directory of the same name.
 std::string posix_name_of(std::string_view raw, bool hidden_by_directory);
 
-// Whether the stored component is the one that a LONG alias means (it begins with the alias' prefix).
+// Whether the LONG alias means the stored component (which begins with the alias' prefix).
 bool matches_long_alias(std::string_view raw, bool hidden_by_directory, const PosixName& name);
 
-// Whether `raw` is shown as it is.
+// Whether `raw` is shown unchanged.
 bool is_plain_name(std::string_view raw);
 
 }  // namespace stoa::core

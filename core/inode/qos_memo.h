@@ -1,5 +1,5 @@
-// What a request for a file pays of the QoS classes of directories: remembered with the file's node, as to walk up its
-// directories and look up each of them costs more than some requests.
+// The directory QoS classes that a request for a file pays, cached in the file's node: walking up its directories and
+// looking up each costs more than some requests.
 #pragma once
 
 #include <array>
@@ -15,20 +15,20 @@ class QosClass;
 
 namespace stoa::core {
 
-// All but forget() is thread-safe and takes no lock. QoS classes are named only, never touched: whoever gives a stamp
-// knows that those of its table are alive.
+// All but forget() is thread-safe and takes no lock. QoS class pointers are stored, never dereferenced: a caller that
+// passes a stamp knows that the QoS classes of its table are alive.
 class QosMemo {
  public:
-  // More than this many are not remembered: with them, a node's memo is one cache line.
+  // Longer lists are not cached: with this limit, a node's memo is one cache line.
   static constexpr std::size_t kQosClassesMax = 4;
 
-  // What the answer depends on, beside the directory that the file is in.
+  // The versions that the cached path depends on, beside the file's directory.
   struct Stamp {
     std::uint64_t table = 0;  // QosTable::directories_version() of one with directories
     std::uint64_t moves = 0;  // NodeCache::moves()
   };
 
-  // Appends the QoS classes that were remembered with this stamp. False: none were, and nothing was appended.
+  // Appends the QoS classes cached with this stamp. False: none were, and nothing was appended.
   bool recall(const Stamp& stamp, std::vector<qos::QosClass*>& found) const {
     const std::uint64_t turn = turn_.load(std::memory_order_acquire);
     if (turn % 2 != 0) return false;
@@ -44,11 +44,11 @@ class QosMemo {
     return true;
   }
 
-  // No more than kQosClassesMax; nothing is remembered while another thread is at it.
+  // No more than kQosClassesMax; does nothing during a call of another thread.
   void remember(const Stamp& stamp, std::span<qos::QosClass* const> qos_classes) {
     std::uint64_t turn = turn_.load(std::memory_order_relaxed);
     if (turn % 2 != 0 || !turn_.compare_exchange_strong(turn, turn + 1, std::memory_order_acquire)) return;
-    // Each with release: who sees one of them sees that the turn is over.
+    // Each with release: a reader that sees one of them sees that the turn is over.
     table_.store(stamp.table, std::memory_order_release);
     moves_.store(stamp.moves, std::memory_order_release);
     for (std::size_t i = 0; i < kQosClassesMax; ++i)
@@ -56,12 +56,12 @@ class QosMemo {
     turn_.store(turn + 2, std::memory_order_release);
   }
 
-  // While nobody remembers anything.
+  // Only while no thread calls remember().
   void forget() { remember({}, {}); }
 
  private:
-  std::atomic<std::uint64_t> turn_{0};   // odd while somebody writes
-  std::atomic<std::uint64_t> table_{0};  // 0, which no table has that has directories: nothing is remembered
+  std::atomic<std::uint64_t> turn_{0};   // odd during a write
+  std::atomic<std::uint64_t> table_{0};  // 0, a version that no table with directories has: empty
   std::atomic<std::uint64_t> moves_{0};
   std::array<std::atomic<qos::QosClass*>, kQosClassesMax> qos_classes_{};
 };

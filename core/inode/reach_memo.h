@@ -1,5 +1,5 @@
-// Where a file is, as far as callers may reach it: remembered with the file's node, as to walk up its directories for
-// each request would cost more than some requests.
+// The reach of a file, that is the exported directory above it, cached in the file's node. Walking up its
+// directories for each request would cost more than some requests.
 #pragma once
 
 #include <atomic>
@@ -21,21 +21,21 @@ class ReachMemo {
     return same && turn_.load(std::memory_order_relaxed) == turn;  // else parts of two answers
   }
 
-  // Nothing is remembered while another thread is at it. Never with kNoFile for a root.
+  // Does nothing during a call of another thread. Never with kNoFile for a root.
   void remember(FileId root, std::uint64_t moves) {
     std::uint64_t turn = turn_.load(std::memory_order_relaxed);
     if (turn % 2 != 0 || !turn_.compare_exchange_strong(turn, turn + 1, std::memory_order_acquire)) return;
-    // Each with release: who sees one of them sees that the turn is over.
+    // Each with release: a reader that sees one of them sees that the turn is over.
     root_.store(root, std::memory_order_release);
     moves_.store(moves, std::memory_order_release);
     turn_.store(turn + 2, std::memory_order_release);
   }
 
-  // While nobody remembers anything.
+  // Only while no thread calls remember().
   void forget() { remember(kNoFile, 0); }
 
  private:
-  std::atomic<std::uint64_t> turn_{0};  // odd while somebody writes
+  std::atomic<std::uint64_t> turn_{0};  // odd during a write
   std::atomic<FileId> root_{kNoFile};
   std::atomic<std::uint64_t> moves_{0};
 };

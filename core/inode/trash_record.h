@@ -19,18 +19,18 @@ struct RecycleRootRecord {
   static Result<RecycleRootRecord> decode(std::string_view value);  // kCorrupt: damaged, or of a newer version
 };
 
-// Of something that was deleted, and is kept in the directory of the bin that is named after `uid`.
+// A deleted item, kept in the directory of the bin that is named after `uid`.
 struct ItemRecord {
   FileId id = kNoFile;
   FileType type = FileType::kRegular;
   std::string name;         // in the bin
-  FileId parent = kNoFile;  // where it was
-  std::string raw;          // what it was there, as keys know it
-  // An object whose last key goes takes the directories along that only keys implied: `below` names them, from `base`
-  // down, each with a '/' behind it. kNoFile: deleted by a name.
+  FileId parent = kNoFile;  // its old directory
+  std::string raw;          // its raw name there
+  // Deleting the last key below directories implied by keys removes these, too: `below` names them, from `base` down,
+  // each with a '/' behind it. kNoFile: deleted by a name.
   FileId base = kNoFile;
   std::string below;
-  std::uint32_t uid = 0;  // who deleted it, how, from where, and when
+  std::uint32_t uid = 0;  // the user who deleted it, the way, the client, and the time
   Protocol protocol = Protocol::kInternal;
   std::string client;
   Timestamp time;

@@ -1,4 +1,4 @@
-// What a node carries while its file is written in place and not everything of that is committed.
+// The uncommitted state of a file that is written in place, kept by its node.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct LiveRow;
 struct Writing {
   // Extents that are written to but not part of the committed record. They never overlap the record's layout.
   Layout fresh;
-  // The fresh extents also hold what is inline in the committed record, which goes with their commit.
+  // The fresh extents also hold the inline content of the committed record, which goes with their commit.
   bool replaces_inline = false;
 
   // Blobs written since their last sync on behalf of this file, and the number of the last such write (Node::writes).
@@ -30,13 +30,13 @@ struct Writing {
   // With sums of blocks that are written and not synced (core/data/live_sums.h).
   std::vector<std::shared_ptr<LiveRow>> rows;
 
-  // Writes beyond the end that are under way: bytes up to `promised_end` are reserved for the file.
+  // Writes in progress beyond the end: bytes up to `promised_end` are reserved for the file.
   std::uint32_t growing = 0;
-  // All writes to blobs that are under way, these among them: each relies on finding this object again when it is done.
+  // All writes to blobs in progress, these among them: each relies on finding this object again when it is done.
   std::uint32_t under_way = 0;
   std::uint64_t promised_end = 0;
 
-  // Who wrote last, for the journal: a flush may be anybody's.
+  // The user of the last write, for the journal: another user may flush.
   std::uint32_t writer_uid = 0;
   Protocol writer_protocol = Protocol::kInternal;
   std::string writer_client{};

@@ -1,6 +1,6 @@
-// The requests that were done shortly before the start, as the journal tells: a client whose reply was lost with the
-// last process sends its request again, and must get the answer of the first time (exactly once, as RFC 8881 2.10.6 has
-// it, for protocols without sessions).
+// The requests executed shortly before the start, from the journal. A client whose reply was lost with the last process
+// retransmits its request, and must get the original answer (exactly once, as in RFC 8881 2.10.6, for protocols without
+// sessions).
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,7 @@ namespace stoa::core {
 // Immutable after load(), and so thread-safe.
 class FinishedRequests {
  public:
-  // Among so many of the newest records are those that may not have been answered: as many as the duplicate request
-  // cache remembers.
+  // The number of newest records that may contain unanswered requests: the size of the duplicate request cache.
   static constexpr std::uint64_t kRecords = 16384;
 
   struct Change {

@@ -42,7 +42,7 @@ Result<Journal::Page> Journal::read(std::uint64_t after, std::size_t limit) {
     page.next = sequence;
     auto record = JournalRecord::decode(it->value());
     if (!record && record.error().code == Errc::kCorrupt) {
-      // Nobody could ever read on behind it otherwise.
+      // Otherwise no reader could ever get past it.
       log_error("journal", "a record is damaged and skipped", {{"sequence", sequence}});
       ++page.lost;
       continue;

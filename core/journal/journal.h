@@ -1,4 +1,4 @@
-// The journal as its readers see it: what changed on the volume, in the order in which it was committed.
+// The journal for its readers: the changes of the volume in commit order.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@
 
 namespace stoa::core {
 
-// Where a name of a file is, by the store as it is now.
+// The place of a name of a file in the present store.
 struct Place {
   FileId parent = kNoFile;
   std::string name;  // raw component
@@ -31,12 +31,12 @@ class Journal {
 
   struct Page {
     std::vector<JournalRecord> records;
-    std::uint64_t lost = 0;  // so many behind `after` were dropped for the cap before they were read
+    std::uint64_t lost = 0;  // records behind `after` that the cap dropped before they were read
     std::uint64_t next = 0;  // go on behind this one
     bool more = false;       // there were more than `limit`
   };
-  // The records behind `after`, `limit` at most. Only such as no crash takes back: what was committed before the call
-  // is made durable first, with one sync that all share. One that is damaged counts as lost. kInvalid: `after` is
+  // The records behind `after`, `limit` at most. Only durable ones: changes committed before the call are made durable
+  // first, with one sync shared by all readers. One that is damaged counts as lost. Errors: kInvalid when `after` is
   // beyond the newest record; kNotSupported: written by a newer version; kIo.
   Result<Page> read(std::uint64_t after, std::size_t limit);
   // The newest record, made durable as by read(); 0: there is none.
@@ -44,15 +44,15 @@ class Journal {
   // The oldest record that is still there; newest + 1: none is.
   Result<std::uint64_t> oldest();
 
-  // Adds what is no change of the volume. Does not wait for the disk; readers get it soon.
+  // Adds a record that is no change of the volume. Does not wait for the disk; readers get it soon.
   Status append(const JournalNote& note, const OpContext& ctx);
 
-  // Where the file is now; a recycle bin as its directory shows it. Absent: it is gone, or has no name. The roots have
-  // none either.
+  // The present path of the file; a recycle bin as its directory shows it. Absent: it is gone, or has no name. The
+  // roots have none either.
   Result<std::optional<Place>> place_of(FileId id);
 
-  // Blocks until there is a record behind `after`, somebody has called since `calls`, the time, or the stop; then for
-  // the short time in which records gather that are worth reading together.
+  // Blocks until there is a record behind `after`, a call() since `calls`, the time, or the stop. Then waits a short
+  // time, so that several records are read together.
   static constexpr auto kForever = std::chrono::steady_clock::time_point::max();
   static constexpr std::uint64_t kNothing = JournalTail::kNothing;  // as `after`: records do not wake
   void wait(std::uint64_t after, std::uint64_t calls, std::chrono::steady_clock::time_point until,

@@ -137,7 +137,7 @@ Result<JournalRecord> JournalRecord::decode(std::string_view value) {
     record.request.low = in.get<std::uint64_t>();
     if (!record.request) return damaged();
   }
-  // Only a newer version may have more to say.
+  // Only a newer version may have further fields.
   const bool whole = in.ok() && (opened.version > kVersion || in.rest().empty());
   const bool known =
       record.kind >= ChangeKind::kCreate && record.kind <= kLastChangeKind && is_protocol(record.protocol);

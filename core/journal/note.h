@@ -1,5 +1,5 @@
-// One record of the journal (family journal): a change of the volume, or something that was asked for and that
-// audit wants to know. Written by MetaTxn with the change itself, or by Journal::append() beside it.
+// One record of the journal (family journal): a change of the volume, or a request recorded for audit. Written by
+// MetaTxn with the change itself, or by Journal::append() beside it.
 #pragma once
 
 #include <cstdint>
@@ -25,27 +25,28 @@ enum class ChangeKind : std::uint8_t {
   kXattr = 7,
   kQuota = 8,
   kRestore = 9,  // out of the recycle bin; parent and name: where to
-  kPurge = 15,   // out of the recycle bin for good; parent and name: where it was, with what was above it and is gone,
-                 // too ("a/b")
+  kPurge = 15,   // out of the recycle bin for good; parent and name: its origin, with directories above it that are
+                 // gone, too ("a/b")
   // No changes of the volume: only audit reads these.
   kRead = 10,    // content was read or opened for reading
   kList = 11,    // a directory was listed
-  kLookup = 12,  // a name was asked for (only when it was denied)
+  kLookup = 12,  // a look-up of a name (only when it was denied)
   kAdmin = 13,   // a request to the admin interface; `name` is its method and path, `id` the directory that it is about
-  kOmitted = 14,  // so many denials of this client are not in the journal (`count`)
-  kRefused = 16,  // by a front end itself; `name` is what was asked for and why not, `to_name` who the caller said to
-                  // be, `id` the directory
+  kOmitted = 14,  // this many denials of this client are not in the journal (`count`)
+  kRefused = 16,  // by a front end itself; `name` is the requested name and the reason, `to_name` the claimed identity
+                  // of the caller, `id` the directory
 };
 inline constexpr ChangeKind kLastChangeKind = ChangeKind::kRefused;
 
-// What happened, in a word: "create", "mkdir", "remove", "write", ... `type`: of the file, where it is known.
+// The change in a word: "create", "mkdir", "remove", "write", ... `type`: of the file, where it is known.
 std::string_view operation_word(ChangeKind kind, std::optional<FileType> type);
 std::string_view protocol_word(Protocol protocol);  // "nfs"
 
 struct JournalNote {
   ChangeKind kind;
   FileId id = kNoFile;
-  FileId parent = kNoFile;     // where the name is (rename: was); kNoFile: the change concerns the file, not a name
+  FileId parent = kNoFile;     // the directory of the name (rename: the old one); kNoFile: the change concerns the
+                               // file, not a name
   std::string_view name{};     // raw component, or extended attribute; must live until the commit returns
   FileId to_parent = kNoFile;  // rename only
   std::string_view to_name{};
@@ -69,8 +70,8 @@ struct JournalRecord {
 
   bool is_change() const { return !result && (kind <= ChangeKind::kRestore || kind == ChangeKind::kPurge); }
 
-  // Strict: kCorrupt unless every byte has its meaning. kNotSupported: written by a newer version that says it cannot
-  // be read.
+  // Strict: kCorrupt unless every byte has its meaning. kNotSupported: written by a newer version that older ones
+  // cannot read.
   static Result<JournalRecord> decode(std::string_view value);
 };
 std::string encode_note(const JournalNote& note, const OpContext& ctx, Timestamp time);

@@ -54,7 +54,7 @@ Result<std::shared_ptr<const ResolvedPath>> PathResolver::directory(FileId id) {
     where->directories.push_back(step);
     where->path.append("/").append(name);
   }
-  // What is not known now may be known later.
+  // A place unknown now may be known later.
   if (where->known) directories_.emplace(id, where);
   return std::shared_ptr<const ResolvedPath>(std::move(where));
 }
@@ -67,7 +67,7 @@ Result<ResolvedPath> PathResolver::named(FileId parent, std::string_view name, F
   where.directories.reserve(above->directories.size() + 1);
   where.directories = above->directories;
   where.known = above->known;
-  // A record of what was asked for may name a whole key.
+  // The name in a record of a request may be a whole key.
   while (name.contains('/')) {
     where.path.append("/").append(posix_name_of(name.substr(0, name.find('/')), false));
     name.remove_prefix(name.find('/') + 1);
@@ -118,7 +118,7 @@ void PathResolver::apply(const JournalRecord& record) {
       break;
     case ChangeKind::kRestore:
     case ChangeKind::kPurge:
-      // What was known of it is not so any more.
+      // Its cached place is no longer valid.
       places_.erase(record.id);
       directories_.clear();
       break;

@@ -1,6 +1,6 @@
-// Paths of files at a place of the journal: what a reader of it needs to tell where a change happened. Learns from the
-// records that it is given, in their order; what they do not tell is looked up in the store as it is now. So a path is
-// right as of the record where the journal tells, and else as of the moment of asking.
+// Paths of files at a place of the journal, for readers that report the place of a change. Learns from the records that
+// it is given, in their order; other places are looked up in the present store. So a path is right as of the record
+// where the journal has it, and else as of the moment of asking.
 #pragma once
 
 #include <memory>
@@ -25,14 +25,14 @@ class PathResolver {
   static constexpr std::size_t kPlacesMax = 50'000;
   explicit PathResolver(Journal& journal, std::size_t most = kPlacesMax) : journal_(journal), most_(most) {}
 
-  // The records that come next, before the first of them is asked about: what they remove was still there before.
+  // Takes the next records, before of() is called for the first of them: files that they remove existed before.
   void look_ahead(std::span<const JournalRecord> records);
-  // Where the record's file is or was: with its name, where it has one. The last of `directories` is the file's own id,
-  // so that what is said of a directory holds for the change of itself.
+  // The present or last path of the record's file: with its name, where it has one. The last of `directories` is the
+  // file's own id, so that policies of a directory cover changes of the directory itself.
   Result<ResolvedPath> of(const JournalRecord& record);
-  // Where it went (rename).
+  // The target (rename).
   Result<ResolvedPath> target_of(const JournalRecord& record);
-  // After it was asked about: from now on things are as the record says.
+  // Call after of(): applies the record.
   void apply(const JournalRecord& record);
 
  private:

@@ -1,4 +1,4 @@
-// What records call a blob.
+// The identity of a blob in records.
 #pragma once
 
 #include <cstdint>

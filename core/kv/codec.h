@@ -1,4 +1,4 @@
-// How values are written: little-endian integers and length-prefixed strings in an envelope {version, oldest reader,
+// The encoding of values: little-endian integers and length-prefixed strings in an envelope {version, oldest reader,
 // size}. A newer writer may append fields (old readers skip them by size) as long as it keeps `oldest reader`.
 #pragma once
 
@@ -36,7 +36,7 @@ class Encoder {
   std::string bytes_;
 };
 
-// Reads what Encoder wrote. After any short read ok() is false and every later value is zero or empty.
+// Reads the output of Encoder. After any short read ok() is false and every later value is zero or empty.
 class Decoder {
  public:
   explicit Decoder(std::string_view bytes) : rest_(bytes) {}
@@ -85,7 +85,7 @@ class Decoder {
   bool ok_ = true;
 };
 
-// The envelope around a value: version u8, oldest reader u8, size u32 of what follows.
+// The envelope around a value: version u8, oldest reader u8, size u32 of the body.
 inline std::string encode_record(std::uint8_t version, std::uint8_t oldest_reader, std::string_view body) {
   STOA_ASSERT(version > 0);
   STOA_ASSERT(oldest_reader > 0 && oldest_reader <= version);

@@ -1,5 +1,5 @@
-// A walk that knows the way around what cannot be read. Iterators (core/kv/kv_store.h) of stores whose files can be
-// damaged in part are one, too.
+// Iteration around unreadable ranges. Iterators (core/kv/kv_store.h) of stores whose files can be damaged in part
+// implement it, too.
 #pragma once
 
 #include <optional>
@@ -18,8 +18,8 @@ struct KeyGap {
 class DamagedWalk {
  public:
   virtual ~DamagedWalk() = default;
-  // After a move that failed (KvIterator::status()): goes on with the first key that can be read behind `last`, the one
-  // that was read last (empty: none). Absent: nothing failed.
+  // After a move that failed (KvIterator::status()): goes on with the first readable key behind `last`, the last key
+  // read (empty: none). Absent: nothing failed.
   virtual std::optional<KeyGap> skip_damage(std::string_view last) = 0;
 };
 

@@ -16,16 +16,16 @@
 //   state    "open", id                 -> nothing: the file is being written in place (core/data/open_files.h)
 //            "orphan", id               -> nothing: the file has no name and lives until its last close
 //                                          (core/links/orphan.h)
-//            "usage", number            -> what was charged to directories since they were written
+//            "usage", number            -> charges to directories since their records were written
 //                                          (core/usage/usage_log.h)
 //            "client", protocol u8, name -> sealed, empty: a client that may reclaim its state
 //                                          (core/state/reclaim.h)
 //   journal  sequence                   -> change; the engine drops the oldest beyond its cap
-//   gc       blob id                    -> nothing: a file ended to use the blob, which may be unused since
+//   gc       blob id                    -> nothing: a file stopped using the blob, which may be unused now
 //   config   text                       -> volume, exports, users, groups, QoS classes, recycle policies, tokens, audit
 //                                          policies
 //   trash    "a", directory id          -> RecycleRootRecord: its bin (core/inode/trash_record.h)
-//            "i", bin id, serial        -> ItemRecord: what was deleted; serials grow with time
+//            "i", bin id, serial        -> ItemRecord: a deleted item; serials grow with time
 #pragma once
 
 #include <cstdint>
@@ -85,7 +85,7 @@ inline std::string cookie_key(FileId dir, std::uint64_t cookie) {
   append_be64(out, cookie);
   return out;
 }
-// All names of a directory with this folding: what is behind the NUL may hold others, so compare it.
+// All names of a directory with this folding: the part behind the NUL may match by chance, so compare it.
 inline std::string folds_of(FileId dir, std::string_view folded) {
   std::string out = id_name(dir, folded);
   out += '\0';
@@ -158,7 +158,7 @@ inline constexpr std::string_view kUsageLogPrefix = "usage";
 inline std::string usage_log_key(std::uint64_t number) {
   return std::string(kUsageLogPrefix) + be64(number);
 }
-inline constexpr std::string_view kStarts = "starts";  // how many times the volume was opened
+inline constexpr std::string_view kStarts = "starts";  // number of times the volume was opened
 inline constexpr std::string_view kClientPrefix = "client";
 inline std::string client_key(Protocol protocol, std::string_view name) {
   std::string key(kClientPrefix);
@@ -169,14 +169,14 @@ inline std::string client_key(Protocol protocol, std::string_view name) {
 
 inline constexpr std::string_view kVolumeConfig = "volume";
 inline constexpr std::string_view kIdConfig = "next_id";     // FileIds below it may have been given out
-inline constexpr std::string_view kHealthConfig = "health";  // when health was asked for last
+inline constexpr std::string_view kHealthConfig = "health";  // time of the last health check
 inline constexpr std::string_view kQuotaPrefix =
-    "quota/";  // and a directory id: has limits, declares what counts, or counts owners
+    "quota/";  // and a directory id: has limits, excludes classes, or counts owners
 inline std::string quota_key(FileId dir) {
   return std::string(kQuotaPrefix) + id_key(dir);
 }
 inline constexpr std::string_view kCountingPrefix =
-    "counting/";  // and a directory id: what users and groups own is being counted
+    "counting/";  // and a directory id: its usage by user and group is being counted
 inline std::string counting_key(FileId dir) {
   return std::string(kCountingPrefix) + id_key(dir);
 }
@@ -203,6 +203,6 @@ inline std::string item_key(FileId bin, std::uint64_t serial) {
 }
 inline constexpr std::string_view kTokenPrefix = "token/";
 inline constexpr std::string_view kTokenUsePrefix = "token_use/";
-inline constexpr std::string_view kAuditPrefix = "audit/";  // and a directory id: what audit records below it
+inline constexpr std::string_view kAuditPrefix = "audit/";  // and a directory id: its audit policy
 
 }  // namespace stoa::core::keys

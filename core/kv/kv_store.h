@@ -120,8 +120,8 @@ class KvStore : public KvReader {
   // apply().
   virtual Status sync() = 0;
 
-  // Whether more may be kept than is. False: the disk is nearly full, and what is left of it is for what takes away,
-  // what was promised before, and little else: so many bytes of that. Cheap; thread-safe.
+  // Whether the store may grow. False: the disk is nearly full. The rest is for removals, for what was promised
+  // before, and for at most this many bytes of other changes. Cheap; thread-safe.
   virtual bool has_room() { return true; }
   virtual std::uint64_t unpaid_growth_max() const { return ~std::uint64_t{0}; }
 

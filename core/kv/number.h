@@ -1,4 +1,4 @@
-// Values that are numbers, and grow by WriteBatch::add() without being read.
+// Numeric values that grow by WriteBatch::add() without being read.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ inline Result<std::int64_t> decode_number(std::string_view value) {
   return number;
 }
 
-// What a store makes of a value, absent as zero, and one that is added to it; both may also be parts of a sum.
+// The sum of a stored value, absent as zero, and one that is added to it; both may also be parts of a sum.
 inline Result<std::string> add_numbers(std::optional<std::string_view> value, std::string_view added) {
   STOA_TRY(delta, decode_number(added));
   if (!value) return encode_number(delta);

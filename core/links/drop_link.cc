@@ -31,7 +31,7 @@ Status drop_file(VolumeContext& volume, MetaTxn& txn, const NodeRef& node) {
   STOA_ASSERT(!node->record.is_directory(), "a directory has no content to drop");
   STOA_CHECK_OK(drop_content(volume, txn, node));
   STOA_CHECK_OK(txn.delete_inode(node));
-  // With what is promised to writes that are under way: nobody who counts files would find it any more.
+  // Includes the reservations of writes in progress: a count of files would not find it any more.
   txn.end_charge(node, usage_of(node->record));
   txn.set_chains(node, {});
   return {};

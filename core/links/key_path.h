@@ -1,4 +1,5 @@
-// From a key to the directory and component that it names: "a/b/c" below a root is component "c" of directory a/b.
+// Resolution of a key to the directory and component that it names: "a/b/c" below a root is component "c" of directory
+// a/b.
 #pragma once
 
 #include <optional>
@@ -17,15 +18,15 @@ struct KeyParts {
 
   std::string below() const;  // the directories, each with a '/' behind it
 };
-// kInvalid: empty key; kNameTooLong: over kKeyBytesMax.
+// Errors: kInvalid for an empty key; kNameTooLong over kKeyBytesMax.
 Result<KeyParts> split_key(std::string_view key);
 
 // Walks the directories. kNotFound when one is missing; kAccess without search permission.
 Result<NodeRef> walk_directories(const VolumeView& volume, const OpContext& ctx, FileId root,
                                  std::span<const std::string_view> parts);
 
-// Makes the missing directories, marked as implied by keys. `kept` is lowered to how many of the parts were there
-// before. `multipart`: what is made is the directory of that upload (PutKeyRequest).
+// Makes the missing directories, marked as implied by keys. `kept` is lowered to the number of parts that existed
+// before. `multipart`: the directory made is that of this upload (PutKeyRequest).
 Result<NodeRef> make_directories(VolumeContext& volume, const OpContext& ctx, FileId root,
                                  std::span<const std::string_view> parts, std::size_t* kept,
                                  const std::optional<MultipartOf>& multipart = {});

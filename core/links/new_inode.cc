@@ -72,7 +72,7 @@ Status inherit_acl(Inode& inode, const Acl& from, const NewInode& wanted) {
   if (!set.mode) {
     bits = mode_with_inherited(acl, kPermissionBits, bits);
   } else if (set.umask) {
-    bits = mode_with_inherited(acl, mode, bits);  // what is inherited overrides the umask
+    bits = mode_with_inherited(acl, mode, bits);  // inherited entries override the umask
   }
   if (bits != mode_of(acl)) acl = with_mode(acl, bits, directory, false);
   if (!check_acl(acl, directory)) return fail(Cause::kAclModeRoom);

@@ -1,11 +1,11 @@
-// What a new file is like: owner, group, mode, ACL and times from the caller, the request and the directory.
+// The initial attributes of a file: owner, group, mode, ACL and times from the caller, the request and the directory.
 #pragma once
 
 #include "core/txn/meta_txn.h"
 
 namespace stoa::core {
 
-// What `set` makes of DOS attributes. kInvalid: it asks for some that do not exist.
+// Checks the DOS attributes in `set`. kInvalid: unknown attributes.
 Status check_dos(const SetAttributes& set);
 DosAttributes with_dos(DosAttributes now, const SetAttributes& set);
 

@@ -14,8 +14,8 @@ Status stage_orphan(MetaTxn& txn, const NodeRef& node) {
   next.touch(txn.now());
   ChargeTarget target = node->charge_target();
   target.of = UsageClass::kOrphans;
-  // A bin shows what it keeps, and goes when that is nothing. Where a quota counts what has no name, and not what is
-  // recycled, there may be no room for it outside: then it stays, as something recycled.
+  // A bin lists its files, and goes when it is empty, so the orphan is charged above it. If a quota there counts
+  // orphans but not recycled files, it may have no room: then the charge stays, as recycled.
   target.account = beyond(node->account, UsageClass::kRecycled);
   Status moved = txn.move_charge(node, target, usage_of(node->record));
   if (!moved && moved.error().code == Errc::kQuota) {
@@ -60,8 +60,8 @@ Status delete_orphan(VolumeContext& volume, FileId file) {
   const OpContext ctx;
   const std::shared_lock tree_lock(volume.tree_lock);
   STOA_TRY(locks, NodeLocks::take(ctx, {node}));
-  // Whoever opened it again registered before he looked at the node (VolumeState::open): he is seen here, or he will
-  // see that the file is deleted.
+  // A thread that opened it again registered before it looked at the node (VolumeState::open). Either keeps() sees
+  // that here, or that thread finds the file deleted.
   if (node->deleted || node->record.links != 0 || volume.state.keeps(file)) return {};
   MetaTxn txn(volume, ctx);
   STOA_CHECK_OK(drop_content(volume, txn, node));
@@ -75,7 +75,7 @@ Status delete_orphan(VolumeContext& volume, FileId file) {
 
 Status sweep_orphans(VolumeContext& volume) {
   if (volume.orphans_swept.load(std::memory_order_relaxed) || volume.state.in_grace()) return {};
-  // Whoever took a last name while grace was not over has committed what he made of it.
+  // A thread that removed a last name during grace has committed the orphan by now.
   {
     const std::lock_guard barrier(volume.tree_lock);
   }

@@ -17,8 +17,8 @@ Result<NodeRef> find_marker(VolumeContext& volume, const NodeRef& victim, EntryR
   return volume.nodes.get(marker.id);
 }
 
-// Nobody can lock the marker without coming through its directory, which is locked; its id is higher only by chance, so
-// it is not waited for.
+// The marker is locked only through its directory, which is locked. Its id is higher only by chance, so this does not
+// wait for it.
 Status lock_marker(const NodeRef& marker, std::unique_lock<RwLock>& lock) {
   lock = std::unique_lock(marker->lock, std::try_to_lock);
   if (!lock.owns_lock() || marker->record.size != 0 || marker->record.links > 1) return fail(Errc::kNotEmpty);

@@ -5,8 +5,8 @@
 
 namespace stoa::core {
 
-// kNotEmpty unless POSIX protocols see nothing in the locked directory: it has no entry, or only an empty folder marker
-// (the object whose key is the directory's name and a '/').
+// kNotEmpty unless the locked directory is empty to POSIX protocols. That is, it has no entry, or only an empty
+// folder marker (the object whose key is the directory's name and a '/').
 Status require_empty(VolumeContext& volume, const NodeRef& dir);
 
 // Stages the end of a directory that is so empty, and its marker's. kNotEmpty also while it has a recycle bin

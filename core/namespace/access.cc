@@ -6,7 +6,7 @@
 
 namespace stoa::core {
 namespace {
-// What is left of access to what is in a recycle bin or a sealed directory.
+// The rights that remain on files in a recycle bin or a sealed directory.
 constexpr std::uint32_t kReading = kAccessRead | kAccessLookup | kAccessExecute | kAccessReadXattrs | kAccessListXattrs;
 }  // namespace
 

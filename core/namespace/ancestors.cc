@@ -33,7 +33,7 @@ Status find_qos_classes(const VolumeView& volume, const OpContext& ctx, FileId f
                         std::vector<qos::QosClass*>& found) {
   STOA_TRY(node, volume.nodes.get(file));
   node->prefetch();  // the request itself comes next
-  // Both before the locks: what was found while either changed is not taken for what holds since.
+  // Both before the locks: results found while either changed are not cached.
   const QosMemo::Stamp stamp{.table = table.directories_version(), .moves = volume.nodes.moves()};
   if (stamp.table == 0 || node->qos_classes.recall(stamp, found)) return {};
   STOA_TRY(chain, share_by(volume.tree_lock, ctx.deadline));

@@ -12,10 +12,10 @@
 namespace stoa::core {
 namespace {
 
-// Takes away every file of `dir` and `dir` itself, within one transaction. `dir` and its parent are locked; the files
-// in it are reached through it only (they belong to one multipart upload), so their locks can follow its own without a
+// Removes every file of `dir` and `dir` itself, within one transaction. `dir` and its parent are locked. The files in
+// it are reached through it only (they belong to one multipart upload), so their locks can follow its own without a
 // deadlock.
-// kStale: a part is not what it was when its content was joined.
+// kStale: a part has changed since its content was joined.
 Status stage_consume(VolumeContext& volume, const OpContext& ctx, MetaTxn& txn, const NodeRef& dir,
                      const NodeRef& parent, const std::map<FileId, std::uint64_t>& versions) {
   STOA_CHECK_OK(require_directory(*dir));

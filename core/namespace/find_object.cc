@@ -11,7 +11,7 @@ Result<FoundObject> find_object(const VolumeView& volume, const OpContext& ctx, 
     found.dir = dir;
     {
       STOA_TRY(lock, share_by(dir->lock, ctx.deadline));
-      // Removed between the walk and here: the walk will say so.
+      // Removed between the scan and here: the scan will find that.
       if (dir->deleted) continue;
       STOA_CHECK_OK(require_directory(*dir));
       STOA_CHECK_OK(require(ctx, dir->record, kRightSearch));

@@ -1,4 +1,4 @@
-// The object that a key names, if there is one.
+// Look-up of the object that a key names.
 #pragma once
 
 #include "core/links/key_path.h"
@@ -13,7 +13,7 @@ struct FoundObject {
 // Looks without keeping a lock. kNotFound: a directory of the key is missing.
 Result<FoundObject> find_object(const VolumeView& volume, const OpContext& ctx, FileId root, const KeyParts& parts);
 
-// Checks what a conditional request expects of `present` (null: nothing there): kPreconditionFailed.
+// Checks the preconditions of a request against `present` (null: no object): kPreconditionFailed.
 Status check_expectation(const std::optional<ObjectExpectation>& expect, const Inode* present);
 
 }  // namespace stoa::core

@@ -39,7 +39,7 @@ Status KeyWalker::seek(std::string_view key) {
     std::string value;
     STOA_TRY(found, volume_.kv.get(Family::kEntry, keys::id_name(frames_.back().dir, stored), &value));
     if (!found) {
-      // Nothing of this name: whatever sorts behind it in this directory sorts behind the whole key.
+      // No entry of this name: all later entries of this directory sort behind the whole key.
       rest = stored;
       break;
     }

@@ -15,9 +15,9 @@ class KeyWalker {
   // Follows only directories that the caller may list and search. kAccess: not even the root.
   static Result<std::unique_ptr<KeyWalker>> open(const VolumeView& volume, const OpContext& ctx, FileId root);
 
-  // To the first entry whose key is >= `key`. A directory's key ends in '/'.
+  // Moves to the first entry whose key is >= `key`. A directory's key ends in '/'.
   Status seek(std::string_view key);
-  // Where the walk stands. At a directory, the caller enters it or steps over it.
+  // The position of the scan. At a directory, the caller enters it or steps over it.
   bool valid() const { return valid_; }
   const std::string& key() const { return key_; }
   const EntryRecord& entry() const { return entry_; }

@@ -10,7 +10,7 @@ namespace stoa::core {
 
 // Of an object that this transaction makes, before it is charged.
 void stage_first_meta(MetaTxn& txn, Inode& made, std::string_view bytes);
-// Of one that is there, in place of what it has; empty: it has none from now on. kQuota, kNoSpace.
+// Replaces the metadata of an existing file; empty: removes it. kQuota, kNoSpace.
 Status stage_meta(VolumeContext& volume, MetaTxn& txn, const NodeRef& node, Inode& next, std::string_view bytes);
 Result<std::optional<ObjectMeta>> load_meta(const VolumeView& volume, const Inode& inode);
 Result<ObjectMeta> decode_meta(FileId id, std::string_view value);

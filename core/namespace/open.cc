@@ -57,7 +57,7 @@ Status may_use(VolumeContext& volume, const OpContext& ctx, const OpenRequest& r
   return may_delete(volume, ctx, req.parent != kNoFile ? req.parent : parent, node);
 }
 
-// To cut it is to write, whatever access this open asks for.
+// Truncation is a write, regardless of the access that this open requests.
 Status cut(VolumeContext& volume, const OpContext& ctx, OpenId open, OpenReply& reply) {
   STOA_CHECK_OK(volume.state.check_denied(reply.attr.id, open, kShareWrite));
   OpContext through = ctx;
@@ -80,7 +80,7 @@ Result<OpenReply> finished(VolumeContext& volume, const OpContext& ctx, const Op
   return reply;
 }
 
-// A file that was there. `reply`: what is known of its directory.
+// Opens an existing file. `reply`: the attributes of its directory so far.
 Result<OpenReply> open_there(VolumeContext& volume, const OpContext& ctx, const OpenRequest& req, const NodeRef& node,
                              OpenReply reply) {
   UnfinishedOpen open(volume.state, spec_of(ctx, req));
@@ -145,7 +145,7 @@ Result<OpenReply> create_name(VolumeContext& volume, const OpContext& ctx, const
                   .parent = made.reply.parent};
   if (made.reply.created) return finished(volume, ctx, req, open, std::move(reply));
   STOA_TRY(node, volume.nodes.get(made.reply.attr.id));
-  // Sent again, it is answered as the first time: its maker may use the file whatever mode it was given (RFC 8881
+  // A retransmission is answered like the original: the creator may use the file regardless of its mode (RFC 8881
   // 18.16.3).
   OpenRequest again = req;
   again.reclaim = ctx.cred.uid == made.reply.attr.uid;
@@ -186,7 +186,7 @@ Result<OpenReply> open(VolumeContext& volume, const OpContext& ctx, const OpenRe
   const bool takes_what_is_there =
       req.disposition == OpenDisposition::kOpenOrCreate || req.disposition == OpenDisposition::kOverwriteOrCreate;
   if (ctx.read_only && takes_what_is_there) {
-    // What is there can be opened, if only for reading.
+    // An existing file can be opened, if only for reading.
     auto opened = open_name(volume, ctx, req, dir);
     if (opened || opened.error().code != Errc::kNotFound) return opened;
     return fail(Errc::kReadOnly);

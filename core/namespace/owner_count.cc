@@ -15,7 +15,7 @@ namespace stoa::core {
 namespace {
 
 constexpr std::size_t kPieceFiles = 4096;      // then requests get their share of the time
-constexpr std::size_t kStepFiles = 256;        // counted while everybody waits: a fraction of a millisecond
+constexpr std::size_t kStepFiles = 256;        // counted under the exclusive tree lock: a fraction of a millisecond
 constexpr std::uint64_t kStepIds = 4096;       // the same for ids whose files are gone
 constexpr std::size_t kStepsMax = 64;          // of one piece
 constexpr std::size_t kDirectoriesMax = 1000;  // that one walk is for
@@ -24,7 +24,7 @@ FileId charged_in(const Inode& record) {
   return record.charged_to != kNoFile ? record.charged_to : record.parent;
 }
 
-// What a file counts for, and for whom; `promised` and `pending`: see growth.h and Node.
+// The usage of a file and its owner; `promised` and `pending`: see growth.h and Node.
 Status note_file(VolumeContext& volume, const Inode& record, const Usage& promised, const Usage& pending,
                  CountStep& reserved, CountStep& committed) {
   if (record.parent == kNoFile || record.has(kIsBin)) return {};
@@ -41,7 +41,7 @@ Status note_file(VolumeContext& volume, const Inode& record, const Usage& promis
   return {};
 }
 
-// How far the next step goes. What it will ask for is read from the disks here, where nobody waits for it.
+// The end of the next step. Reads from the disks all that the step will need, outside the lock.
 Result<FileId> look_ahead(VolumeContext& volume, OwnerWalk& walk, std::size_t files_max) {
   const auto below = static_cast<std::uint64_t>(walk.at.below), from = static_cast<std::uint64_t>(walk.at.from);
   const FileId to{std::min(below + kStepIds, from)};

@@ -1,11 +1,10 @@
-// How usage by user and group comes to be known in directories that had content when that was asked for
-// (CountOwnersRequest).
+// Counting of usage by user and group in directories that had content when it was requested (CountOwnersRequest).
 //
-// All files of the volume are looked at once, in the order of their ids, for all directories that wait for it together;
-// more that come meanwhile wait for the next time. Each file is counted, on both sides of the ledger, while nothing
-// changes: a few hundred under the exclusive tree lock, which all charges are made under. From then on its charges
-// count for its owner, and those of files that came to be meanwhile always do, so that the end is not a moving one.
-// Nothing half-counted is stored: the record of a directory says that it is being counted, and a start begins anew.
+// One scan over all files of the volume, in the order of their ids, serves all directories that wait for it together;
+// later requests wait for the next scan. Each file is counted, on both sides of the ledger, while nothing changes: a
+// few hundred under the exclusive tree lock, which all charges are made under. From then on its charges count for its
+// owner, and those of files made meanwhile always do, so that the end of the scan is fixed. Partial counts are not
+// stored: the record of a directory says that it is being counted, and a start begins anew.
 #pragma once
 
 #include "core/txn/volume_context.h"

@@ -19,7 +19,7 @@ Status stage_new(VolumeContext& volume, const OpContext& ctx, MetaTxn& txn, cons
   STOA_CHECK_OK(require_add(ctx, dir->record, false));
   NewInode wanted{.type = FileType::kRegular, .default_mode = put.mode};
   if (dir->record.charged_to != kNoFile) {
-    // What an upload takes is of who began it, whoever acts for him.
+    // Files of an upload belong to its initiator, regardless of the caller.
     wanted.set.uid = dir->record.uid;
     wanted.set.gid = dir->record.gid;
   }
@@ -94,7 +94,7 @@ Result<PutKeyReply> put_locked(VolumeContext& volume, const OpContext& ctx, cons
   return reply;
 }
 
-// Whether the caller may replace what is there.
+// Whether the caller may replace the object.
 Status may_replace(const OpContext& ctx, const FoundObject& found) {
   STOA_TRY(locks, NodeLocks::take(ctx, {found.dir, found.node}));
   const Inode& record = found.node->record;
@@ -116,14 +116,14 @@ Result<PutKeyReply> put_object(VolumeContext& volume, const OpContext& ctx, cons
     for (;;) {
       if (ctx.expired()) return fail(Errc::kTimeout);
       if (put.expect && put.expect->version) {
-        // What expects an object that is not there is refused as such, before any directory is made or charged.
+        // A precondition on a missing object fails before any directory is made or charged.
         const auto present = find_object(volume, ctx, put.root, parts);
         if (present ? present->node == nullptr : present.error().code == Errc::kNotFound) {
           return fail(Errc::kPreconditionFailed);
         }
       }
-      // Whatever vanishes between a look and the locks (another key's removal pruned the directory) is looked for
-      // again.
+      // A file that vanishes between a look and the locks (another key's removal pruned the directory) is looked
+      // up again.
       const auto dir = make_directories(volume, ctx, put.root, parts.directories, &kept, put.multipart);
       if (!dir && dir.error().code == Errc::kStale) {
         STOA_CHECK_OK(volume.nodes.get(put.root));
@@ -140,7 +140,7 @@ Result<PutKeyReply> put_object(VolumeContext& volume, const OpContext& ctx, cons
       if (found->node != nullptr) {
         STOA_TRY(prepared, prepare_user_bin(volume, ctx, found->dir, [&] { return may_replace(ctx, *found); }));
         user_bin = std::move(prepared);
-        // What is kept is what was written: most of it before everybody else is kept out of the file.
+        // The bin keeps all written content: most of it is flushed before other threads are kept out of the file.
         if (user_bin) STOA_CHECK_OK(flush_file(volume, ctx, found->node));
         STOA_TRY(alone, lock_by(found->node->data_gate, ctx.deadline));
         gate = std::move(alone);

@@ -20,8 +20,8 @@ struct PutObject {
   // More for the same transaction; runs with every lock held, before the object itself is staged.
   std::function<Status(MetaTxn&)> stage_more{};
 };
-// What is replaced is charged no longer, also while somebody reads it to the end: nobody can write to it any more, and
-// a directory that has room for one content and the difference can have it replaced at any time.
+// Replaced content is charged no longer, even while a reader still uses it: it cannot be written any more. So a
+// directory with room for the old content and the difference can have it replaced at any time.
 Result<PutKeyReply> put_object(VolumeContext& volume, const OpContext& ctx, const PutObject& put,
                                const StagedContent& content);
 

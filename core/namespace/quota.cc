@@ -24,7 +24,7 @@ Status check_limits(const QuotaLimits& limits) {
   return {};
 }
 
-// Whether a change of limits needs the tree for itself: no operation may hold room by what was counted before.
+// Whether a change of limits needs the exclusive tree lock: no operation may hold reservations by the old classes.
 bool leaves_out_others(const VolumeContext& volume, const AccountRef& account, const SetQuotaRequest& req) {
   return req.of == QuotaOf::kDirectory && volume.ledger.read(account).limits.excluded != req.limits.excluded;
 }

@@ -27,7 +27,7 @@ Result<std::optional<Attributes>> attributes_of(const VolumeView& volume, const 
   return fail(inode.error());
 }
 
-// An empty folder marker is not shown: the directory itself stands for it.
+// An empty folder marker is not shown: the directory itself represents it.
 Result<bool> is_hidden(const VolumeView& volume, const OpContext& ctx, const CookieRecord& entry) {
   if (!entry.name.empty() || entry.type != FileType::kRegular) return false;
   STOA_TRY(attr, attributes_of(volume, ctx, entry.id));
@@ -72,7 +72,7 @@ class Page {
       STOA_CHECK_OK(reach(volume_, ctx_, parent_));
       add({parent_, FileType::kDirectory, kDotDotCookie, "..", {}});
     }
-    // The walk sees the directory as of one moment, without its lock: a listing must not stop those who create.
+    // The scan sees the directory as of one moment, without its lock: a listing must not block creates.
     const std::string lower = keys::cookie_key(req_.dir, std::max(req_.cookie, kDotDotCookie) + 1);
     const auto it = volume_.kv.scan(Family::kCookie, lower, keys::behind_prefix(keys::id_key(req_.dir)));
     for (; it->valid(); it->next()) {
@@ -85,7 +85,7 @@ class Page {
                            posix_name_of(entry.name, (entry.flags & kHiddenByDirectory) != 0),
                            {}};
       if (!room(shown.name.size())) return false;
-      // A listing that shows sizes and times looks at each file: leases of those who write are recalled together.
+      // A listing with sizes and times reads each file: leases of writers are recalled together.
       if (req_.want_attributes) {
         if (const Status one = volume_.state.before_look(ctx_, entry.id); !one) may_look_ = one;
       }
@@ -101,7 +101,7 @@ class Page {
     return true;
   }
 
-  // Those that the cache does not know are read together: of a directory that nobody used lately that is all of them.
+  // Uncached nodes are read together: all of them for a directory unused for long.
   Status add_attributes() {
     std::vector<DirectoryEntry*> missing;
     std::vector<FileId> ids;

@@ -13,7 +13,7 @@
 namespace stoa::core {
 namespace {
 
-// What is removed, and where it goes.
+// The target of a removal, and its user's bin.
 struct RemoveTarget {
   NodeRef dir, node;
   FoundEntry entry;

@@ -34,7 +34,7 @@ Status remove_tree(VolumeContext& volume, const OpContext& ctx, const RemoveRequ
     const FileId parent = levels.empty() ? req.parent : levels.back().dir;
     const auto gone = rmdir(volume, levels.empty() ? ctx : applied, {parent, level.name});
     if (!gone && gone.error().code == Errc::kNotEmpty) {
-      // Somebody made a name meanwhile; or something is in it that nobody sees: a recycle bin that is not empty.
+      // A name was created meanwhile; or the directory has an invisible entry: a recycle bin that is not empty.
       if (level.refused && listing.entries.empty()) return fail(gone.error());
       levels.push_back({level.dir, level.name, listing.entries.empty()});
       continue;

@@ -14,12 +14,12 @@
 namespace stoa::core {
 namespace {
 
-// What one look at both directories found; the nodes of it are then locked together and looked at again.
+// Result of one look at both directories; its nodes are then locked together and looked at again.
 struct ResolvedRename {
   NodeRef from_dir, to_dir, moved, replaced;
   FoundEntry from, to;
-  UserBin user_bin;      // for what is replaced
-  FileId bin = kNoFile;  // from_dir is a user's bin of it: what moves is restored, and replaces nothing
+  UserBin user_bin;      // receives the replaced file
+  FileId bin = kNoFile;  // from_dir is a user's bin of it: the rename restores, and replaces nothing
 };
 
 Status check_rules(const OpContext& ctx, const RenameRequest& req, const ResolvedRename& p) {
@@ -110,7 +110,7 @@ Result<std::optional<RenameReply>> rename_locked(VolumeContext& volume, const Op
   Inode next = p.moved->record;
   next.touch(txn.now());
 
-  // The target goes first, so that its room is there for what comes.
+  // The target goes first, so that its room is free for the moved file.
   if (p.replaced != nullptr) {
     STOA_CHECK_OK(txn.remove_entry(p.to_dir, to_next, p.to.raw, p.to.record));
     const DeletedName name{p.to_dir->id, p.to.raw};
@@ -155,7 +155,7 @@ Result<RenameReply> rename(VolumeContext& volume, const OpContext& ctx, const Re
     if (ctx.expired()) return fail(Errc::kTimeout);
     auto resolved = resolve(volume, ctx, req);
     if (!resolved) {
-      // A file that vanished between the looks: the next look says so in its own words.
+      // A file that vanished between the looks: the next look returns the right error.
       if (resolved.error().code == Errc::kStale && reach(volume, ctx, req.from_parent) &&
           reach(volume, ctx, req.to_parent))
         continue;

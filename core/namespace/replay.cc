@@ -10,7 +10,8 @@ const FinishedRequests::Change* done(const VolumeContext& volume, const OpContex
   return change != nullptr && change->kind == kind && change->parent == parent ? change : nullptr;
 }
 
-// How a directory was before is not known any more: a client that compares sees that it knows another state, and asks.
+// The directory's earlier attributes are unknown: a client that compares sees another state, and fetches the present
+// one.
 BeforeAttributes before_of(const Attributes& now) {
   return {now.size, now.mtime, now.ctime, now.change};
 }

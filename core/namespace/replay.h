@@ -1,6 +1,6 @@
-// The answer to a request that was done before the start and is sent again (core/journal/finished_requests.h): what its
-// reply would say of the files as they are now. Absent: it was not done, and is to be run. kStale: the file that it
-// made is gone again.
+// The answer to a retransmitted request that was executed before the restart (core/journal/finished_requests.h): the
+// reply for the present state of the files. Absent: it was not executed, and must run. kStale: the file that it made is
+// gone again.
 #pragma once
 
 #include <optional>

@@ -41,7 +41,7 @@ Status check_permissions(const OpContext& ctx, const Inode& inode, const SetAttr
   return {};
 }
 
-// What is no more than a mode is kept as a mode.
+// An ACL equivalent to a mode is stored as a mode.
 void store_acl(Inode& next, Acl acl) {
   const bool plain = is_trivial(acl, next.is_directory());
   next.set_acl(plain ? nullptr : std::make_shared<const Acl>(std::move(acl)));
@@ -122,9 +122,8 @@ Status apply(const OpContext& ctx, Inode& next, const SetAttributes& set, const 
   return {};
 }
 
-// The ACL that says what chmod does, and what a new file inherits: a directory's own, or that of the directory where a
-// file has its first name. Null: there is none, or nothing for it to say. Asked for before the file is locked: nodes
-// are locked in order of id only.
+// The ACL that governs chmod and inheritance: a directory's own, or that of the directory of a file's first name.
+// Null: there is none, or it has no such rule. Read before the file is locked: nodes are locked in order of id only.
 Result<AclRef> ruling_acl(VolumeContext& volume, const OpContext& ctx, const NodeRef& node) {
   FileId parent = kNoFile;
   {
@@ -142,7 +141,7 @@ Result<AclRef> ruling_acl(VolumeContext& volume, const OpContext& ctx, const Nod
   return (*dir)->record.acl;
 }
 
-// Users and groups have limits, too: a new owner pays, if he may.
+// Users and groups have limits, too: the new owner is charged.
 Status stage_owner(MetaTxn& txn, const NodeRef& node, const Inode& next) {
   const Owner owner{next.uid, next.gid};
   ChargeTarget to = node->charge_target();

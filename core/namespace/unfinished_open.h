@@ -25,7 +25,7 @@ class UnfinishedOpen {
     id_ = id;
     return {};
   }
-  // Of a file that is being made, with its directory locked.
+  // An open of a file that is being made, with its directory locked.
   Status begin_unmade(FileId file) {
     STOA_ASSERT(id_ == kNoOpen, "an open is begun once");
     spec_.file = file;

@@ -82,7 +82,7 @@ Status make_user_bin(VolumeContext& volume, const OpContext& caller, const NodeR
     user_bin.gid = caller.cred.gid;
     Inode bin_next = bin->record;
     txn.insert_unique_entry(bin, bin_next, name, user_bin.id,
-                            FileType::kDirectory);  // nobody else puts anything in a bin
+                            FileType::kDirectory);  // all entries of a bin are made here
     txn.put_inode(bin, std::move(bin_next));
     note_levels(bin->account, 1);
     Chains chains = new_chains(user_bin.id, bin->chains());
@@ -102,7 +102,7 @@ std::string hex(std::uint64_t number) {
 
 std::string name_in_bin(std::string_view raw, std::uint64_t serial) {
   std::string name = posix_name_of(raw, false);
-  // What is an alias where it was would be the alias of something else here.
+  // A name that was an alias in its old directory would be the alias of another component here.
   if (!is_plain_name(name)) name.insert(name.begin(), '_');
   const std::string tail = "@" + hex(serial);
   if (name.size() + tail.size() > kNameBytesMax) {
@@ -133,14 +133,14 @@ Status stage_item(VolumeContext& volume, const OpContext& ctx, MetaTxn& txn, con
                         .bytes = inode.type == FileType::kRegular ? inode.size : 0};
   STOA_ASSERT(item.name.size() <= kNameBytesMax, "a name in a bin is as long as a name may be");
   Inode user_bin_next = user_bin.node->record;
-  // Its serial is in the name, and nobody else puts anything into a user's bin.
+  // Its serial is in the name, and all entries of a user's bin are made here.
   txn.insert_unique_entry(user_bin.node, user_bin_next, item.name, inode.id, inode.type);
   txn.put_inode(user_bin.node, std::move(user_bin_next));
   txn.records().put_item(user_bin.bin, serial, item);
   return {};
 }
 
-// What is charged below the empty directory and moves with it: its marker, and its own bin.
+// The usage below the empty directory that moves with it: its marker, and its own bin.
 Result<Usage> usage_within(VolumeContext& volume, const Node& victim) {
   Usage within;
   if (victim.record.entries != 0) {
@@ -155,7 +155,7 @@ Result<Usage> usage_within(VolumeContext& volume, const Node& victim) {
   return within;
 }
 
-// Whether nothing is below the locked directory, and nothing is said of it, that its account would have to take along.
+// Whether the locked directory is empty and has no settings that its account would have to take along.
 bool is_bare(const VolumeView& volume, const Node& dir) {
   if (dir.record.entries != 0 || dir.record.has(kHasBin)) return false;
   const UsageRecord known = volume.ledger.read(dir.account);

@@ -1,10 +1,10 @@
-// The bin of a directory, and what deletions do with it.
+// The recycle bin of a directory, and the steps of deletions into it.
 //
 // A bin is a directory of its own without a name: family trash leads from the directory that has it (its recycle root)
-// to it. It holds one directory, a user's bin, for each user who deleted something, of that user and for nobody else;
-// there each item has the name that it had, '@' and its serial in hex. Bins and users' bins themselves count as
-// nothing, so that a delete never fails for want of room. What is in the users' bins counts where the bin is charged:
-// in its recycle root and above, or in the volume only.
+// to it. It has one directory, a user's bin, for each user who deleted something, accessible to that user alone. Each
+// item there is named by its old name, '@' and its serial in hex. Bins and users' bins themselves count as nothing, so
+// that a delete never fails for want of room. Files in the users' bins count where the bin is charged: in its recycle
+// root and above, or in the volume only.
 #pragma once
 
 #include <functional>
@@ -30,23 +30,23 @@ Result<std::vector<Bin>> bins_below(const VolumeView& volume, const OpContext& c
 // Whether the volume has any.
 Result<bool> has_bins(const VolumeView& volume);
 
-// What the policies say of deletions in this directory. Needs the tree lock.
+// The policy that applies to deletions in this directory. Needs the tree lock.
 struct RecycleDecision {
-  const RecyclePolicy* policy = nullptr;  // null: nothing says anything
-  FileId recycle_root = kNoFile;          // the directory whose bin takes them, if the policy is on
+  const RecyclePolicy* policy = nullptr;  // null: no policy applies
+  FileId recycle_root = kNoFile;          // the directory whose bin receives them, if the policy is on
 };
 RecycleDecision find_policy(const RecycleTable& table, const AncestryRef& dir);
 
-// Where what is about to be deleted goes.
+// The destination of a deletion.
 struct UserBin {
   FileId recycle_root = kNoFile;
   FileId bin = kNoFile;
   NodeRef node;  // null: it is not kept
   explicit operator bool() const { return node != nullptr; }
 };
-// The user's bin of the caller for deletions in `dir`, made when there is none yet and `may` agrees: nobody makes one
-// who may not delete. No lock is held. Whoever then has locked the tree, `dir` and the user's bin asks still_kept();
-// false: it is otherwise now, and to be prepared again.
+// The user's bin of the caller for deletions in `dir`. Made when there is none yet and `may` agrees, so that callers
+// without the right to delete make none. No lock is held. Re-validate with still_kept() under the locks of the tree,
+// `dir` and the user's bin; on false, prepare again.
 Result<UserBin> prepare_user_bin(VolumeContext& volume, const OpContext& ctx, const NodeRef& dir,
                                  const std::function<Status()>& may);
 bool still_kept(VolumeContext& volume, const UserBin& user_bin, const Node& dir);
@@ -59,9 +59,9 @@ struct DeletedName {
   std::string below{};
 };
 
-// Stages that the file, which is no directory, gets a name in the user's bin for one that it loses, whose entry the
-// caller removes. All are locked. Its charge goes to the user's bin unless it has another name outside of bins, which
-// then carries it.
+// Stages a name in the user's bin for a file (no directory) in place of one that it loses, whose entry the caller
+// removes. All are locked. Its charge goes to the user's bin unless it has another name outside of bins, which then
+// carries it.
 Status recycle_link(VolumeContext& volume, const OpContext& ctx, MetaTxn& txn, const UserBin& user_bin,
                     const NodeRef& node, const DeletedName& name);
 
@@ -74,15 +74,15 @@ Result<bool> remove_or_recycle_directory(VolumeContext& volume, const OpContext&
                                          bool alone);
 
 // recycle_link() for content that is about to be replaced: it becomes a file of its own in the user's bin, with all
-// that describes it. The file is locked, nobody writes to it (its data gate is held exclusively, and it is flushed),
-// and the caller gives it other content and meta. kQuota: there is no room for both.
+// its attributes. The file is locked, has no writer (its data gate is held exclusively, and it is flushed), and the
+// caller gives it other content and meta. kQuota: there is no room for both.
 Status recycle_content(VolumeContext& volume, const OpContext& ctx, MetaTxn& txn, const UserBin& user_bin,
                        const NodeRef& node, const DeletedName& name);
 
 // The item of this entry of a user's bin. kNotFound: it is none.
 Result<std::pair<RecycleItemId, ItemRecord>> item_of(const VolumeView& volume, FileId bin, std::string_view name);
 Result<ItemRecord> read_item(const VolumeView& volume, const RecycleItemId& item);  // kNotFound
-// Where it lies. kStale: the bin is gone since, or the user's bin.
+// Its place. kStale: the bin is gone since, or the user's bin.
 Result<NodeRef> user_bin_of(VolumeContext& volume, const OpContext& ctx, FileId bin, const ItemRecord& item);
 
 }  // namespace stoa::core

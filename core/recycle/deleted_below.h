@@ -1,4 +1,4 @@
-// What was deleted below a directory, in whichever bin it lies.
+// Items deleted below a directory, in all bins that may have them.
 #pragma once
 
 #include <map>
@@ -12,8 +12,8 @@
 
 namespace stoa::core {
 
-// All that the bins at and below the directory hold, and, of what lies in bins of directories above it, what was
-// deleted below it. Of what is in no directory any more nobody knows that. Not thread-safe. No lock is held.
+// All items in the bins at and below the directory. Of the items in bins of directories above it, those deleted
+// below it. Items whose directory was purged are not found. Not thread-safe. No lock is held.
 class DeletedBelow {
  public:
   static Result<DeletedBelow> make(const VolumeView& volume, const OpContext& ctx, FileId dir);

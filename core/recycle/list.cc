@@ -15,11 +15,12 @@ namespace stoa::core {
 namespace {
 
 constexpr std::uint32_t kListMax = 1000;
-// Of one bin, in one call, that are not to be told.
+// Limit of hidden items passed over in one bin, in one call.
 constexpr int kPassedOverMax = 10'000;
 constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();
 
-// Where it was, with directories that lie in a bin where they were; empty when one of them is gone.
+// Its old path, with directories that lie in a bin at their old places; empty when one of them is
+// gone.
 Result<std::string> original_path(const VolumeView& volume, const OpContext& ctx, const ItemRecord& item) {
   STOA_TRY(origin, origin_of(volume, ctx, item));
   if (!origin) return std::string();

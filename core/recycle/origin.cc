@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kDepthMax = 100'000;  // deeper than any real tree
 
-// The name of a directory, and what it is in.
+// The name of a directory, and its parent.
 struct Place {
   FileId parent;
   std::string raw;

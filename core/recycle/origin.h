@@ -1,4 +1,4 @@
-// Where something in a bin came from.
+// The old place of an item in a bin.
 #pragma once
 
 #include <optional>
@@ -11,15 +11,15 @@
 
 namespace stoa::core {
 
-// `key` leads from `dir`, which lies in no bin, to where the item was: through directories that lie in a bin
+// `key` leads from `dir`, which lies in no bin, to the item's old directory: through directories that lie in a bin
 // themselves, or are gone.
 struct Origin {
   FileId dir = kNoFile;
   std::string key;                    // raw components
-  std::vector<FileId> directories{};  // on that way: those in a bin, and those that have the name now of one that only
-                                      // an object's key implied
+  std::vector<FileId> directories{};  // on that way: directories in a bin, and present ones with the name of one that
+                                      // only an object's key implied
 };
-// Absent: what it was in is gone, and nothing tells where that was. No lock is held.
+// Absent: the parent is gone, and its place is unknown. No lock is held.
 Result<std::optional<Origin>> origin_of(const VolumeView& volume, const OpContext& ctx, ItemRecord item);
 
 // Those directories of an object's key that are there now, by their names: `base` first, then as far down as `below`

@@ -25,7 +25,7 @@ std::uint64_t serial_of(std::string_view item_key) {
 
 Result<std::uint64_t> purge_bin(VolumeContext& volume, const OpContext& ctx, FileId bin);
 
-// False: somebody else took it out.
+// False: the item was taken out meanwhile.
 Result<bool> purge_item(VolumeContext& volume, const OpContext& ctx, const RecycleItemId& id) {
   const auto item = read_item(volume, id);
   if (!item && item.error().code == Errc::kNotFound) return false;
@@ -36,7 +36,7 @@ Result<bool> purge_item(VolumeContext& volume, const OpContext& ctx, const Recyc
     if (!*party && party->error().code == Errc::kStale) return false;
     STOA_CHECK_OK(*party);
   }
-  // What is told of it is where it was; where nobody knows that any more, where it lay in the bin.
+  // Events name its origin, or, where that is unknown, its place in the bin.
   STOA_TRY(origin, origin_of(volume, ctx, *item));
   if (!origin) origin = Origin{(*user_bin)->id, item->name};
   const bool directory = item->type == FileType::kDirectory;
@@ -67,8 +67,8 @@ Result<bool> purge_item(VolumeContext& volume, const OpContext& ctx, const Recyc
   });
 }
 
-// What a lease of somebody keeps stays for a later round; so does a directory whose own bin something is charged to
-// that is still open (core/links/orphan.h).
+// An item protected by a lease stays for a later round. So does a directory whose own bin is charged for an open
+// file (core/links/orphan.h).
 bool is_for_later(const Result<bool>& purged) {
   return !purged && (purged.error().code == Errc::kRecallPending || purged.error().code == Errc::kNotEmpty);
 }
@@ -112,7 +112,7 @@ Status discard_user_bin(VolumeContext& volume, const OpContext& ctx, const NodeR
   return {};
 }
 
-// The bin becomes counted, or not counted, as its policy says; where its recycle root has no room for it, later.
+// The bin becomes counted or uncounted by its policy; if its recycle root has no room for it, later.
 Status recount(VolumeContext& volume, const Bin& bin, bool counted) {
   STOA_TRY(root, volume.nodes.get(kRootId));
   const OpContext ctx = OpContext().applied();
@@ -152,7 +152,7 @@ Status age_bin(VolumeContext& volume, const Bin& bin, const RecyclePolicy& polic
     const bool too_much = policy.bytes_max && bytes_of(volume.ledger.read(bin.node->account).usage) > *policy.bytes_max;
     if (!too_old && !too_much) {
       if (item.time <= now) break;
-      all_gone = false;  // the clock was wrong once; that must not keep what came later for ever
+      all_gone = false;  // the clock was wrong once; that must not keep later items for ever
       continue;
     }
     --left;
@@ -167,13 +167,13 @@ Status age_bin(VolumeContext& volume, const Bin& bin, const RecyclePolicy& polic
   return it->status();
 }
 
-// What a request to purge names.
+// The items named by a request to purge.
 class ItemsToPurge {
  public:
   ItemsToPurge(VolumeContext& volume, const OpContext& ctx, const PurgeRequest& req, DeletedBelow& wanted)
       : volume_(volume), ctx_(ctx), req_(req), wanted_(wanted), named_(req.items.begin(), req.items.end()) {}
 
-  // Of this bin, in order of deletion; `visit` may purge it.
+  // Items of this bin, in order of deletion; `visit` may purge them.
   Status each(FileId bin, const std::function<Status(const RecycleItemId&)>& visit) const {
     if (!named_.empty()) {
       for (auto it = named_.lower_bound({bin, 0}); it != named_.end() && it->bin == bin; ++it) {
@@ -260,7 +260,7 @@ Status age_bins(VolumeContext& volume, Timestamp now, qos::BackgroundThrottle* t
   if (!volume.recycle.any.load(std::memory_order_acquire)) return {};
   STOA_TRY(bins, bins_below(volume, {}, kRootId));
   STOA_TRY(end, volume.next_id());
-  // Who has a smaller serial has committed when everybody was out of the tree once.
+  // Deletions with a smaller serial have committed once the tree lock was free of all holders.
   {
     const std::lock_guard barrier(volume.tree_lock);
   }
@@ -271,7 +271,7 @@ Status age_bins(VolumeContext& volume, Timestamp now, qos::BackgroundThrottle* t
     STOA_TRY(sealed, is_sealed(volume, applied_context({}), bin.node));
     if (sealed) continue;
     const std::size_t before = left;
-    // What a policy left behind that is gone ages by the rules that it would have without one.
+    // Items of a removed policy age by the rules that apply without one.
     RecyclePolicy policy{.enabled = false};
     bool counted = true;
     {
@@ -297,7 +297,7 @@ Result<PurgeReply> purge(VolumeContext& volume, const OpContext& ctx, const Purg
   if (!ctx.cred.is_superuser()) return fail(Errc::kNotOwner);
   if (ctx.read_only) return fail(Errc::kReadOnly);
   STOA_TRY(wanted, DeletedBelow::make(volume, ctx, req.dir));
-  std::vector<FileId> open, closed;  // closed: to who asks
+  std::vector<FileId> open, closed;  // closed: to the caller
   for (const Bin& bin : wanted.bins()) {
     const auto right = req.by_owner ? restore_right(volume, ctx, bin.node->id) : RestoreRight::kOwner;
     if (!right && right.error().code == Errc::kStale) continue;  // the bin went meanwhile

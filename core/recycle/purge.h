@@ -1,4 +1,4 @@
-// What leaves the bins for good.
+// Purging of items from the bins.
 #pragma once
 
 #include "base/clock.h"
@@ -8,10 +8,10 @@
 
 namespace stoa::core {
 
-// Background work, one bounded step: what is older at `now` than its policy says goes, the oldest first, and what is
-// over the cap of its bin. Bins come to be counted as their policies say, where there is room; those that no policy
-// fills any more go when they are empty. Behind each bin it waits as `throttle` says (null: not at all), and ends when
-// that is stopped.
+// Background work, one bounded step: purges items that are older at `now` than their policy allows, the oldest first,
+// and those over the cap of their bin. Bins become counted by their policies, when there is room; bins without a policy
+// go when they are empty. Behind each bin it waits as `throttle` requires (null: not at all), and ends when that is
+// stopped.
 Status age_bins(VolumeContext& volume, Timestamp now, qos::BackgroundThrottle* throttle = nullptr);
 
 // A bin with nothing in it goes, so that its directory can go, too. No lock is held. Does nothing when there is none,

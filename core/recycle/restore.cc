@@ -14,7 +14,7 @@
 namespace stoa::core {
 namespace {
 
-constexpr int kDirectoriesMax = 100;  // that lie in a bin themselves, and are restored with what was in them
+constexpr int kDirectoriesMax = 100;  // that lie in a bin themselves, and are restored with the item
 constexpr int kItemLooksMax = 1000;   // at an item that others take out meanwhile
 
 bool is_gone(const Error& why) {
@@ -146,7 +146,7 @@ class Restore {
 Result<RestoreReply> restore_item(VolumeContext& volume, const OpContext& ctx, const RestoreRequest& req,
                                   int directories_left);
 
-// The item that a directory in a bin is, or lies in.
+// The item that is, or contains, a directory in a bin.
 Result<RecycleItemId> item_of_directory(VolumeContext& volume, const OpContext& ctx, FileId dir) {
   const std::string lower = keys::id_key(dir);
   const auto it = volume.kv.scan(Family::kLink, lower, keys::behind_prefix(lower));

@@ -6,11 +6,11 @@
 
 namespace stoa::core {
 
-// Who may take something out of the bin, as its policy says now.
+// Callers that may restore from the bin, by its present policy.
 Result<RestoreRight> restore_right(VolumeContext& volume, const OpContext& ctx, FileId bin);
 
-// rename() of `raw` out of a user's directory in the bin: the same, to the name that the request gives. What has that
-// name is not replaced: kExists.
+// rename() of `raw` out of a user's directory in the bin: the same, to the name that the request gives. An existing
+// file of that name is not replaced: kExists.
 Result<RenameReply> restore_by_rename(VolumeContext&, const OpContext&, const RenameRequest&, FileId bin,
                                       std::string_view raw);
 

@@ -1,4 +1,4 @@
-// What may stand in a record of the registry. Each check answers kInvalid with a sentence for people.
+// Rules for the fields of registry records. Each check answers kInvalid with a sentence for people.
 #pragma once
 
 #include <chrono>

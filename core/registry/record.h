@@ -1,4 +1,4 @@
-// How exports, users, groups, QoS classes, recycle policies and tokens are stored in the family config. Golden bytes:
+// The stored form of exports, users, groups, QoS classes, recycle policies and tokens, in family config. Golden bytes:
 // tests/core/registry/record_test.cc.
 #pragma once
 

@@ -16,7 +16,7 @@
 
 namespace stoa::core {
 
-// What the registry holds beside QoS classes, which may be so many that a change of anything else must not copy them.
+// The registry without QoS classes: there may be too many to be copied by a change of another record.
 struct RegistryRecords {
   std::vector<Export> exports;
   std::vector<User> users;

@@ -37,7 +37,7 @@ std::unexpected<Error> taken(std::string_view what, std::string_view name) {
   return fail(Cause::kNameTaken, what, name);
 }
 
-// An access key names one user, or a request could not be told who sent it. Disabled keys count: they may be enabled.
+// An access key names one user, so that each request has one sender. Disabled keys count: they may be enabled.
 Status check_keys_are_free(const RegistryView& snapshot, const User& user) {
   for (const User& other : snapshot.users()) {
     if (other.name == user.name) continue;
@@ -150,7 +150,7 @@ void StoredRegistry::publish(std::shared_ptr<const RegistryView> now_on) {
     const std::lock_guard lock(cell.mutex);
     cell.snapshot.swap(snapshot);
   }
-  // Last: who sees it finds the table.
+  // Last: a reader that sees it finds the table.
   audited_.store(now().audit() != nullptr, std::memory_order_release);
 }
 
@@ -321,7 +321,7 @@ Status StoredRegistry::set_qos_class(const QosRule& rule, const Deadline& by) {
   WriteBatch batch;
   batch.put(Family::kConfig, qos_key(rule.target), encode_qos_class(rule));
   STOA_CHECK_OK(commit_(batch, by));
-  // Known ones keep what they have: their use, their debts and those who wait.
+  // Known QoS classes keep their state: their use, their debts and their waiting requests.
   const auto qos_class = known != nullptr ? known->qos_class : qos_class_for(rule.target);
   set_limits(*qos_class, rule.limits);
   publish(qos_classes.with({rule, qos_class}));

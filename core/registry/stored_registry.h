@@ -24,8 +24,8 @@ namespace stoa::core {
 // Writes one batch and returns when it is durable. Called by one thread at a time.
 using RegistryCommit = std::function<Status(const WriteBatch&, const Deadline& by)>;
 
-// Thread-safe. Owned by the volume; `kv`, `scheduler`, `time` and what `commit` uses must outlive it. The QoS classes
-// of all snapshots are those of `scheduler`.
+// Thread-safe. Owned by the volume; `kv`, `scheduler`, `time` and the objects that `commit` uses must outlive it. The
+// QoS classes of all snapshots are those of `scheduler`.
 class StoredRegistry final : public Registry {
  public:
   // kCorrupt, kNotSupported: a record cannot be read; the detail is its key.
@@ -47,7 +47,7 @@ class StoredRegistry final : public Registry {
   Status set_recycle(const RecyclePolicy& policy, const Deadline& by = {}) override;
   Status remove_recycle(FileId dir, const Deadline& by = {}) override;
 
-  // What background work pays just now: the root directory's QoS class, if there is one, and its own.
+  // The present terms of background work: the root directory's QoS class, if there is one, and its own.
   qos::BackgroundThrottle::Terms background_terms() const;
   Status add_token(const Token& token, const Deadline& by = {}) override;
   Status remove_token(std::string_view name, const Deadline& by = {}) override;
@@ -66,7 +66,7 @@ class StoredRegistry final : public Registry {
     std::shared_ptr<const RegistrySnapshot> snapshot;
   };
 
-  // When a token was last used, and what of that is stored.
+  // The time when a token was last used, and the stored one.
   struct TokenUse {
     Timestamp last;
     Timestamp stored;
@@ -82,7 +82,7 @@ class StoredRegistry final : public Registry {
   std::shared_ptr<qos::QosClass> qos_class_for(const QosTarget& target) const;  // a new one, but for background work
   // Holds at once, so before the snapshot that shows it.
   void set_limits(qos::QosClass& qos_class, const qos::Limits& limits);
-  // The table without it, and nobody is held back by it any more.
+  // The table without it; requests are no longer held back by it.
   QosTable without_qos_class(const QosTarget& target);
   const RegistryView& now() const { return *snapshot_; }
 

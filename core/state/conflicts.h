@@ -1,10 +1,10 @@
-// What conflicts with what: the one table behind every answer of core/state. What is held of a file, or asked for, is a
-// set of modes; each mode stands against some others.
+// The conflict table, behind every answer of core/state. State held of a file, or requested, is a set of modes; each
+// mode conflicts with some others.
 //
-// Between whom: opens with every other open, the holder's own ones, too (share-deny); byte-range locks with those of
-// every other owner, where they overlap (an open's own mandatory locks: mandatory_ranges.h); everything else between
-// different owners of leases, which are a holder and a key. Handle caching hinders nothing by itself: it is recalled
-// from a holder whose opens are in the way.
+// Scope of conflicts: opens conflict with every other open, including the holder's own (share-deny). Byte-range locks
+// conflict with overlapping ones of every other owner (an open's own mandatory locks: mandatory_ranges.h). All else
+// conflicts between different lease owners, which are a holder and a key. Handle caching itself conflicts with nothing:
+// it is recalled from a holder whose opens conflict.
 #pragma once
 
 #include <array>
@@ -28,12 +28,12 @@ enum Mode : Modes {
   kLeaseRead = 1 << 8,
   kLeaseHandle = 1 << 9,
   kLeaseWrite = 1 << 10,
-  // What a delegation is besides: its holder opens the file for reading, and lets no one write.
+  // The open that a delegation implies: its holder reads the file, and denies writing.
   kLeaseOpens = 1 << 11,
-  // What a mandatory lock is besides a lock: it stands against reading and writing.
+  // The modes of a mandatory lock besides those of a lock: they conflict with writing and reading.
   kForbidsWriting = 1 << 12,
   kForbidsReading = 1 << 13,
-  // Never held, only asked for: one access, which needs no open.
+  // Never held, only requested: one access, which needs no open.
   kLooks = 1 << 14,
   kChanges = 1 << 15,
   kTakesName = 1 << 16,
@@ -73,7 +73,7 @@ inline constexpr std::array<Modes, kModes> kConflictsWith = {
     /* kWritesRange      */ kForbidsWriting,
 };
 
-// All that stands against any of `asked`.
+// All modes that conflict with any of `asked`.
 constexpr Modes conflicts_with(Modes asked) {
   Modes found = 0;
   for (; asked != 0; asked &= asked - 1) found |= kConflictsWith[static_cast<std::size_t>(std::countr_zero(asked))];
@@ -110,7 +110,7 @@ constexpr Modes modes_of_lease(std::uint32_t bits, LeaseKind kind) {
 constexpr bool valid_bits(std::uint32_t bits) {
   return bits != kLeaseNone && bits <= kAllCaching && ((bits & kWriteCaching) == 0 || (bits & kReadCaching) != 0);
 }
-// What is left of a lease when all goes that `bad` stands against. A cache that is not valid any more is dropped whole.
+// The rest of a lease without the bits that `bad` conflicts with. A cache that is not valid any more is dropped whole.
 constexpr std::uint32_t bits_beside(std::uint32_t bits, LeaseKind kind, Modes bad) {
   if ((modes_of_lease(bits, kind) & bad) == 0) return bits;
   if (kind == LeaseKind::kDelegation || (bad & kLeaseRead) != 0) return kLeaseNone;

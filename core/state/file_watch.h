@@ -1,4 +1,4 @@
-// What the table of opens and leases has to know of the files themselves. Called with no lock of the table held.
+// The file operations that the table of opens and leases needs. Called with no lock of the table held.
 #pragma once
 
 #include "base/error.h"

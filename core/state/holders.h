@@ -1,4 +1,5 @@
-// The holders of opens, locks and leases: whether one still exists, how much it holds, and who hears its events.
+// The holders of opens, locks and leases: whether one still exists, how much it holds, and the receiver of its
+// events.
 #pragma once
 
 #include <array>
@@ -31,7 +32,7 @@ class Holders {
   // Those of one `peer` share a tally; empty: it is alone. kNoHolder: too many.
   HolderId add(HolderEvents* events, std::string_view peer, const LeaseTerms& terms);
   bool alive(HolderId holder) const;
-  // From now on it is not alive; what it holds is to be taken away before remove(). False: it was not.
+  // Marks the holder as not alive; its state must be removed before remove(). False: it was not alive.
   bool retire(HolderId holder);
   // Waits for an event that is being handled.
   void remove(HolderId holder);
@@ -59,16 +60,17 @@ class Holders {
     Tally tally{};
   };
   struct Slot {
-    std::atomic<std::uint64_t> id{0};  // of the holder that lives here
+    std::atomic<std::uint64_t> id{0};  // of the holder in this slot
     std::atomic<std::int64_t> held{0};
     Tally own;
     LeaseTerms terms;
     std::shared_ptr<Peer> peer;
-    std::mutex calling;  // guards what follows, also while it handles an event
+    std::mutex calling;  // guards the members below, also during the handling of an event
     HolderEvents* events = nullptr;
   };
   static constexpr std::size_t kSlotsAtOnce = 256;
-  static constexpr unsigned kSlotBits = 16;  // of a HolderId; above them it counts who had the slot before
+  static constexpr unsigned kSlotBits = 16;  // of a HolderId; the bits above count the holders that had the slot
+                                             // before
   using Chunk = std::array<Slot, kSlotsAtOnce>;
 
   Slot& slot(HolderId holder) const {
@@ -81,7 +83,7 @@ class Holders {
   }
 
   std::array<std::atomic<Chunk*>, kHoldersMax / kSlotsAtOnce> chunks_{};
-  mutable std::mutex mutex_;  // guards what follows, and the making of chunks
+  mutable std::mutex mutex_;  // guards the members below, and the making of chunks
   std::vector<std::size_t> free_;
   std::size_t used_ = 0;                                             // slots ever given out
   std::map<std::string, std::shared_ptr<Peer>, std::less<>> peers_;  // but those without a name

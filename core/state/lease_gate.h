@@ -1,12 +1,12 @@
-// Where opens and caching leases meet changes ("break before mutate"). The core asks here with the nodes locked, when
-// all else of the operation is decided, right before it changes anything: MetaTxn::commit() for all that a transaction
-// changes, the data path before it writes bytes in place. Asking under the locks closes the gap between the question
-// and the change: a lease that is granted later is granted on what the change has made (StateTable::grant_lease waits
+// The gate between opens and caching leases on one side and changes on the other ("break before mutate"). The core asks
+// here with the nodes locked, when all else of the operation is decided, right before the change. MetaTxn::commit()
+// asks for all changes of a transaction, the data path before it writes bytes in place. Asking under the locks closes
+// the gap between question and change: a lease granted later covers the changed state (StateTable::grant_lease waits
 // for the file to quiesce).
 //
-// Nothing here blocks or calls anybody. Who must give a lease back is told by send_recalls(), once all locks are gone.
-// Without leases and opens each question costs one relaxed read; the node's lock orders it (see quiesced() in
-// file_watch.h and StateTable::open).
+// Nothing here blocks or calls back. send_recalls() recalls the leases once all locks are gone. Without leases and
+// opens each question costs one relaxed read; the node's lock orders it (see quiesced() in file_watch.h and
+// StateTable::open).
 #pragma once
 
 #include <atomic>
@@ -32,7 +32,7 @@ class LeaseGate {
     if (handle_leases_.load(std::memory_order_relaxed) == 0) return {};
     return break_leases(ctx, files, Access::kTakeName);
   }
-  // The same for who is about to look at content, size or times; needs no lock.
+  // The same before reading content, size or times; needs no lock.
   Status before_look(const OpContext& ctx, FileId file) {
     if (write_leases_.load(std::memory_order_relaxed) == 0) return {};
     return break_leases(ctx, std::span(&file, 1), Access::kLook);
@@ -45,8 +45,8 @@ class LeaseGate {
     if (mandatory_locks_.load(std::memory_order_relaxed) == 0 || length == 0) return {};
     return check_mandatory(ctx, file, offset, length, write);
   }
-  // With the node locked: whether the file must live on without its last name, because it is open, or because it may
-  // have been before a restart and grace is not over.
+  // With the node locked: whether the file must outlive its last name, because it is open, or may have been open before
+  // a restart and grace is not over.
   virtual bool keeps(FileId file) = 0;
   // With the node locked.
   virtual bool is_open(FileId file) const = 0;
@@ -61,7 +61,7 @@ class LeaseGate {
                                  bool write) = 0;
   virtual void call_holders() = 0;
 
-  // Every operation reads these; they share no cache line with what each open and lock writes.
+  // Every operation reads these; they share no cache line with members that each open and lock writes.
   alignas(64) std::atomic<std::int64_t> leases_{0};  // of all kinds, with those that were revoked and not returned
   std::atomic<std::int64_t> write_leases_{0};
   std::atomic<std::int64_t> handle_leases_{0};

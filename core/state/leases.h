@@ -17,15 +17,15 @@ struct Lease {
   std::uint32_t bits = kLeaseNone;
   LeaseKind kind{};
   StateClock::duration recall_timeout{};
-  // Being granted: its holder does not know of it yet, so what it would hinder takes it away
+  // Being granted: its holder does not know of it yet, so a conflicting change removes it
   // (VolumeState::grant_lease).
   bool tentative = true;
   std::optional<StateClock::time_point> recalled{};
-  std::uint32_t keeps = kLeaseNone;  // of a recalled one: the bits that are left to it
+  std::uint32_t keeps = kLeaseNone;  // of a recalled one: the bits that remain
   bool revoked = false;              // noticed to be, and counted
 
   Modes modes() const { return modes_of_lease(bits, kind); }
-  // A lease that is not returned in time hinders nothing any more; its holder has to be told.
+  // A lease that is not returned in time conflicts with nothing any more; its client has to be told.
   bool lapsed(StateClock::time_point now) const { return revoked || (recalled && now - *recalled >= recall_timeout); }
   bool awaited(StateClock::time_point now) const { return recalled && !lapsed(now); }
 };
@@ -37,7 +37,7 @@ class Leases {
   const Lease* find(LeaseId id) const;
   Lease* find(LeaseId id) { return const_cast<Lease*>(std::as_const(*this).find(id)); }
   Lease* of(const LeaseOwner& owner);
-  // When the last of the recalls that are under way lapses; nothing when there is none.
+  // The lapse of the last pending recall; empty when there is none.
   std::optional<StateClock::time_point> awaited_until(StateClock::time_point now) const;
   // Taken out; nothing when it is not there.
   std::optional<Lease> remove(LeaseId id);

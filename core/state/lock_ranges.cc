@@ -75,7 +75,8 @@ LockRanges::Change LockRanges::plan(const LockOwner& owner, const ByteSpan& span
   const auto mine = find(owner);
   static const std::vector<Held> kNone;
   const std::vector<Held>& locks = mine == owners_.end() ? kNone : mine->locks;
-  // From the first lock that overlaps or touches to the last one; what only touches counts when it is of the same kind.
+  // From the first lock that overlaps or touches to the last one; locks that only touch count when they are of the same
+  // kind.
   const auto joins = [&](const Held& held) { return overlap(held.span, span) || held.exclusive == exclusive; };
   const std::uint64_t low = span.first == 0 ? 0 : span.first - 1;
   const std::uint64_t high = span.last == kEnd ? kEnd : span.last + 1;

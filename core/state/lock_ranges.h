@@ -1,5 +1,5 @@
-// The byte-range locks of one file, with the rules of POSIX fcntl: an owner's locks replace each other, and are split,
-// merged, up- and downgraded as new ones and unlocks cut into them.
+// Byte-range locks of one file, with the rules of POSIX fcntl: an owner's locks replace each other, and new ones and
+// unlocks split, merge, upgrade and downgrade them.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace stoa::core {
 
-// Both ends belong to it, so that it can reach 2^64-1.
+// Both ends are included, so that it can reach 2^64-1.
 struct ByteSpan {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
@@ -34,11 +34,11 @@ class LockRanges {
   // The lock with the lowest offset that keeps `owner` from having this one.
   std::optional<HeldLock> in_the_way(const LockOwner& owner, const ByteSpan& span, bool exclusive) const;
 
-  // Whose locks do.
+  // The owners of the conflicting locks.
   std::vector<LockOwner> owners_in_the_way(const LockOwner& owner, const ByteSpan& span, bool exclusive) const;
 
-  // A change of one owner's locks, made in two steps, so that a limit can refuse it in between: what locks the owner's
-  // old ones at [begin, end) become. `exclusive` empty: an unlock.
+  // A change of one owner's locks, made in two steps, so that a limit can refuse it in between. It has the new locks
+  // that replace the owner's old ones at [begin, end). `exclusive` empty: an unlock.
   struct Change {
     std::size_t begin = 0;
     std::size_t end = 0;
@@ -53,7 +53,7 @@ class LockRanges {
   Change plan(const LockOwner& owner, const ByteSpan& span, std::optional<bool> exclusive) const;
   void apply(const LockOwner& owner, const Change& change);
 
-  // How many locks went.
+  // The number of locks removed.
   std::size_t remove(const LockOwner& owner);
   std::size_t remove(HolderId holder);
 
@@ -70,7 +70,7 @@ class LockRanges {
     LockOwner owner;
     std::vector<Change::Held> locks;  // by offset; they do not overlap
   };
-  // The first lock of `other` that stands in the way of somebody else; null: none.
+  // The first lock of `other` that conflicts with another owner; null: none.
   static const Change::Held* first_in_the_way(const Owner& other, const ByteSpan& span, Modes against);
   std::vector<Owner>::const_iterator find(const LockOwner& owner) const {
     return std::ranges::find(owners_, owner, &Owner::owner);

@@ -111,8 +111,8 @@ const LockWait* LockWaits::whose_turn_before(const Queue& queue, const LockWait&
 }
 
 std::vector<LockWaits::Step> LockWaits::cycle(LockWait& wait, const Holding& holding, bool with_order) {
-  // The order of arrival leads to those before it in the queue alone. To lead on, or back, takes somebody who waits and
-  // has a lock of this file, and mostly there is none.
+  // The order of arrival leads to those before it in the queue alone. A cycle needs a waiter that also holds a lock of
+  // this file, and mostly there is none.
   const LockWait any{.wanted = {.file = wait.wanted.file, .owner = {kNoHolder, {}}, .range = {}, .exclusive = true},
                      .span = {0, UINT64_MAX}};
   if (std::ranges::none_of(holding(any), [this](const LockOwner& owner) { return by_owner_.contains(owner); }))
@@ -154,7 +154,7 @@ bool LockWaits::is_deadlock(LockWait& wait, const Holding& holding) {
 
 LockWait* LockWaits::let_one_pass(LockWait& wait, const Holding& holding) {
   const std::vector<Step> way = cycle(wait, holding, true);
-  // A step tells how it was come to: who is to pass stands one step before it.
+  // A step tells how it was reached: the owner to let pass is one step before it.
   for (std::size_t i = 0; i < way.size(); ++i) {
     if (!way[i].by_order) continue;
     LockWait* const waits_its_turn = i + 1 < way.size() ? way[i + 1].wait : &wait;

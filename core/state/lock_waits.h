@@ -1,9 +1,9 @@
-// Who waits for byte-range locks, and for whom: the queue of each file, and the search for cycles among owners.
+// Waiters for byte-range locks: the queue of each file, and the search for cycles among owners.
 //
-// An owner that waits is kept by every other owner that holds a lock in its way, and by those that wait before it in
-// the queue of the file for something that conflicts (the order of arrival). A cycle of holders alone is a deadlock. A
-// cycle over the order of arrival is none: somebody in it is let pass. Who only asks again and again may have given
-// up, so he is in no deadlock, and keeps his place for a while only.
+// A waiting owner is blocked by every other owner that holds a conflicting lock. Conflicting waiters before it in the
+// queue of the file block it, too (the order of arrival). A cycle of holders alone is a deadlock. A cycle over the
+// order of arrival is none: one waiter in it is let pass. Polling clients may have given up, so deadlock detection
+// ignores them, and their places expire.
 #pragma once
 
 #include <list>
@@ -20,10 +20,10 @@ struct LockWait {
   ByteSpan span;
   const void* peer = nullptr;  // of its holder, by identity
   bool passes = false;         // does not keep to the order of arrival
-  // Of who asks again and again: he is not granted anything meanwhile, but called when his turn has come.
+  // State of a polling waiter: it is not granted the lock meanwhile, but called when its turn has come.
   struct Asking {
-    StateClock::time_point last;                       // when he asked
-    StateClock::time_point until;                      // how long he has his place
+    StateClock::time_point last;                       // time of the last request
+    StateClock::time_point until;                      // expiry of its place
     std::optional<HandleBytes> handle = std::nullopt;  // for one LockTurn
   };
   std::optional<Asking> asking = std::nullopt;
@@ -42,7 +42,7 @@ class LockWaits {
   const Queue* of(FileId file) const;
   Queue* of(FileId file) { return const_cast<Queue*>(std::as_const(*this).of(file)); }
   LockWait* find(const LockRequest& wanted);
-  // `peer`: whoever the holder counts for beside itself. Null: too many.
+  // `peer`: the peer that the holder's waits count for, beside the holder. Null: too many.
   LockWait* add(const LockRequest& wanted, const ByteSpan& span, const void* peer);
   Queue::iterator remove(Queue& queue, Queue::iterator wait);  // the next one; an empty queue stays until drop()
   bool remove(const LockRequest& wanted);
@@ -50,21 +50,21 @@ class LockWaits {
   void drop(FileId file);                       // its queue, if that is empty
   std::vector<FileId> files() const;
 
-  // Who waits before it and is to be served first. Null: it is its turn.
+  // The waiter to be served before it. Null: it is its turn.
   static const LockWait* whose_turn_before(const Queue& queue, const LockWait& wait);
 
-  // The owners that hold locks in the way of a wait, as of now.
+  // The present owners of locks that conflict with a wait.
   using Holding = std::function<std::vector<LockOwner>(const LockWait&)>;
-  // Whether `wait` waits for its own owner, by locks that are held alone and over nobody who may have given up.
+  // Whether `wait` is part of a deadlock: a cycle of held locks alone, without polling waiters.
   bool is_deadlock(LockWait& wait, const Holding& holding);
-  // Lets somebody pass who is part of a cycle over the order of arrival. Null: there is no such cycle.
+  // Lets one waiter pass that is part of a cycle over the order of arrival. Null: there is no such cycle.
   LockWait* let_one_pass(LockWait& wait, const Holding& holding);
 
  private:
   struct OwnerHash {
     std::size_t operator()(const LockOwner& owner) const;
   };
-  struct Step {  // of a search: who was come to, and over what
+  struct Step {  // of a search: the owner reached, and the edge it was reached by
     LockWait* wait;
     std::size_t from;  // the step before
     bool by_order;     // it came before that one in the queue; else it holds

@@ -1,5 +1,5 @@
-// The mandatory byte-range locks of one file: each belongs to an open and stands by itself (MS-FSA 2.1.4.10, 2.1.5.8).
-// Ranges may be of no bytes: such a one conflicts with those that it lies within.
+// The mandatory byte-range locks of one file: each belongs to an open and is never merged (MS-FSA 2.1.4.10, 2.1.5.8).
+// Ranges may be empty: such a one conflicts with those around it.
 #pragma once
 
 #include <vector>
@@ -22,10 +22,10 @@ class MandatoryRanges {
  public:
   bool empty() const { return locks_.empty(); }
   Modes modes_of_others(const LeaseOwner& owner) const;
-  // What keeps this open from a lock. Its own ones count against an exclusive lock alone.
+  // A lock that conflicts with the requested one. The open's own ones conflict with an exclusive lock alone.
   const MandatoryLock* in_the_way(OpenId open, const LockRange& range, bool exclusive) const;
-  // What keeps it from an access (kReadsRange, kWritesRange). Its own exclusive locks do not, its shared ones keep it
-  // from writing.
+  // A lock that conflicts with an access (kReadsRange, kWritesRange). The open's own exclusive locks do not, its
+  // shared ones conflict with writing.
   const MandatoryLock* in_the_way_of_io(OpenId open, const LockRange& range, Modes access) const;
 
   void add(const MandatoryLock& lock) { locks_.push_back(lock); }

@@ -68,7 +68,7 @@ Status Reclaim::remember(Protocol protocol, std::string_view name) {
   }
   const Status durable = committer_.wait_durable(ticket);
   if (!durable) {
-    // The caller forgets only what it was told is remembered.
+    // The caller forgets only clients that were reported as remembered.
     const std::lock_guard lock(mutex_);
     const auto known = clients_.find(key);
     if (known != clients_.end() && known->second.remembered > 0) --known->second.remembered;
@@ -109,7 +109,7 @@ bool Reclaim::in_grace() {
     if (!lock.owns_lock()) return true;
     if (grace_over_.load()) return false;
     const auto ended = end_grace();
-    if (!ended) return true;  // the store failed: nothing can be promised to anybody
+    if (!ended) return true;  // the store failed: no promise can be made
     ticket = *ended;
   }
   if (!committer_.wait_durable(ticket)) return true;

@@ -1,8 +1,8 @@
-// Which clients may take their state back after a restart, and how long everybody else waits for them. Durable: family
-// state, "client", the protocol's number, the client's name. Beside them, how many times the volume was opened.
+// Clients that may reclaim state after a restart, and the grace time of all others. Durable: family state, "client",
+// the protocol's number, the client's name. Beside them, how many times the volume was opened.
 //
-// A client that did not come back in time must not come back after the next restart: others have had what was its own
-// meanwhile. So its record goes, durably, before grace ends.
+// A client that missed grace must not reclaim after the next restart: others may have held its state meanwhile. So its
+// record goes, durably, before grace ends.
 #pragma once
 
 #include <atomic>
@@ -20,12 +20,12 @@ namespace stoa::core {
 class Reclaim {
  public:
   static constexpr std::size_t kClientsMax = 65536;
-  static constexpr std::size_t kNameBytesMax = 1040;  // NFS4_OPAQUE_LIMIT, and what a front end puts before it
+  static constexpr std::size_t kNameBytesMax = 1040;  // NFS4_OPAQUE_LIMIT, and the prefix of a front end
 
   Reclaim(KvStore& kv, Committer& committer, StateClock::duration grace, std::function<StateClock::time_point()> now)
       : kv_(kv), committer_(committer), grace_(grace), now_(std::move(now)) {}
 
-  // Reads who held state, and counts this start; grace begins when anybody did.
+  // Reads the clients that held state, and counts this start; grace begins when there are any.
   Status load();
 
   // The contracts of StateTable.
@@ -42,7 +42,7 @@ class Reclaim {
 
  private:
   struct Client {
-    std::uint32_t remembered = 0;  // times in this run, less the times it was forgotten
+    std::uint32_t remembered = 0;  // times remembered in this run, less the times forgotten
     bool before = false;           // had one when the server started
     bool waited_for = false;
     bool here = false;  // was heard of in this run
@@ -59,7 +59,7 @@ class Reclaim {
   std::atomic<bool> grace_over_{true};
   std::uint32_t starts_ = 0;  // written by load() alone
 
-  mutable std::mutex mutex_;  // guards what follows, and the order of records in the commit queue
+  mutable std::mutex mutex_;  // guards the members below, and the order of records in the commit queue
   StateClock::time_point grace_end_{};
   std::unordered_map<std::string, Client> clients_;  // by key in the store
   std::size_t waited_for_ = 0;

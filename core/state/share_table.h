@@ -1,4 +1,4 @@
-// The opens of one file, counted by owner of leases and by mode: conflicts are found without a look at each open.
+// The opens of one file, counted by lease owner and by mode: conflicts are found without a look at each open.
 #pragma once
 
 #include <vector>
@@ -12,12 +12,12 @@ class ShareTable {
   void add(const LeaseOwner& owner, Modes open);
   void remove(const LeaseOwner& owner, Modes open);
   bool empty() const { return all_.opens == 0; }
-  // What all opens have together.
+  // The modes of all opens together.
   Modes modes() const { return all_.modes(); }
   Modes modes_without(Modes one) const;  // of all but one of the opens, which has these
   Modes modes_of(const LeaseOwner& owner) const;
   Modes modes_of_others(const LeaseOwner& owner) const;
-  // Each holder, how many opens it has, and what they have together.
+  // Visits each holder with its number of opens, and their modes together.
   template <class Visit>
   void each(Visit visit) const {
     for (auto at = owners_.begin(); at != owners_.end();) {

@@ -54,7 +54,7 @@ void VolumeState::delete_doomed(FileId id) {
         if (!undeleted_.insert(id).second) return;  // retry_waits() comes again
       }
       const auto waits = when_clear(FileId{gone.error().subject}, [this, id] { delete_doomed(id); });
-      if (!waits || *waits) return;  // retry_waits() finds what nothing wakes
+      if (!waits || *waits) return;  // retry_waits() finds removals that no event wakes
       continue;
     }
     if (!gone && gone.error().code != Errc::kNotFound) {

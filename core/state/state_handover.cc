@@ -1,4 +1,4 @@
-// What a holder has, taken out of one table and put into another.
+// Moves a holder's state from one table into another.
 #include <algorithm>
 #include <tuple>
 
@@ -101,7 +101,7 @@ bool VolumeState::adopt(HolderId holder, const HolderState::Lease& lease) {
     }
   }
   if (!take_leases(holder, 1)) return false;
-  // What it was granted on has not changed since: the shard's owner changes nothing before its clients are back.
+  // The granted state has not changed since: the shard's owner changes nothing before its clients are back.
   add_lease(shard, lease.file,
             {.id = lease.id, .owner = owner, .bits = lease.bits, .kind = lease.kind, .tentative = false});
   return true;

@@ -1,4 +1,4 @@
-// What is held of one file, for administrators.
+// State held of one file, for administrators.
 #include "core/state/state_table.h"
 
 namespace stoa::core {
@@ -15,7 +15,7 @@ void add(FileHoldings::List<T>& list, std::size_t most, const T& one) {
 FileHoldings VolumeState::held_of(FileId id, std::size_t most) const {
   FileHoldings held;
   const auto now = options_.now();
-  // Both at once: who gets what he waited for is seen in one place, and in one only.
+  // Both locks, so that a granted waiter is seen exactly once, as waiter or as holder.
   const std::lock_guard waits_lock(waits_mutex_);
   if (const LockWaits::Queue* const queue = waits_.of(id)) {
     for (const LockWait& wait : *queue) {

@@ -65,7 +65,7 @@ bool VolumeState::recall_leases(Shard& shard, FileId id, FileState& file, Recall
       return;
     }
     found = true;
-    // One recall at a time: what is still in the way after the answer is recalled by the request that meets it then.
+    // One recall at a time: a remaining conflict is recalled by the next request that meets it.
     if (lease.recalled) return;
     lease.recalled = now;
     lease.keeps = keeps;
@@ -75,7 +75,7 @@ bool VolumeState::recall_leases(Shard& shard, FileId id, FileState& file, Recall
     due_.push_back({lease.owner.holder, lease.id, id, keeps});
     recalls_due_.store(true, std::memory_order_release);
   });
-  // The caller holds on to `file`, so it is not forgotten here when it is empty.
+  // The caller holds a reference to `file`, so it stays here even when it is empty.
   for (const LeaseId lease : withdrawn) {
     pause_of(shard, id) = {id, now, what};
     const auto gone = file.leases.remove(lease);
@@ -104,7 +104,7 @@ bool VolumeState::handle_caching_in_the_way(Shard& shard, FileId id, FileState& 
 }
 
 Modes VolumeState::held_by_others(const FileState& file, const LeaseOwner& owner, StateClock::time_point now) {
-  // POSIX locks are of a holder and no key.
+  // POSIX locks belong to a holder without a key.
   const HolderId locker = owner.key == LeaseKey{} ? owner.holder : kNoHolder;
   Modes others =
       file.shares.modes_of_others(owner) | file.locks.modes_of_others(locker) | file.mandatory.modes_of_others(owner);
@@ -178,7 +178,7 @@ std::optional<GrantedLease> VolumeState::grant_wished(FileId id, const LeaseOwne
       FileState& file = found->second;
       if (file.doomed) return std::nullopt;
       if (Lease* const mine = file.leases.of(owner)) return add_bits(shard, id, file, *mine, wanted);
-      // Modes conflict both ways, so what stands against the lease are the bits that the others stand against.
+      // Modes conflict symmetrically, so the bits to leave out are those that modes of others conflict with.
       granted.bits = bits_beside(wanted.bits, wanted.kind, conflicts_with(held_by_others(file, owner, now)));
     }
     if (granted.bits == kLeaseNone || paused(shard, id, owner.holder, now)) return std::nullopt;
@@ -186,8 +186,8 @@ std::optional<GrantedLease> VolumeState::grant_wished(FileId id, const LeaseOwne
     granted.id = LeaseId{new_id(shard, id)};
     add_lease(shard, id, {.id = granted.id, .owner = owner, .bits = granted.bits, .kind = wanted.kind});
   }
-  // A change that asked the gate before the lease was there may be under way. Once the file is quiesced it is done, and
-  // whatever comes later meets the lease; what came in between has taken it away again.
+  // A change that asked the gate before the lease existed may be in progress. Once the file is quiesced it is done, and
+  // later changes meet the lease. A change in between has removed it again.
   const bool quiesced = files_.quiesced(id);
   const std::lock_guard lock(shard.mutex);
   const auto found = shard.files.find(id);

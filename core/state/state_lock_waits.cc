@@ -79,7 +79,7 @@ Result<bool> VolumeState::lock_or_wait(const LockRequest& wanted) {
       serve_waits(wanted.file, news);
       return fail(Errc::kDeadlock);
     }
-    // Who passes may be this very request.
+    // This very request may be the one that passes.
     while (const LockWait* const passing = waits_.let_one_pass(*wait, holding)) {
       const FileId file = passing->wanted.file;
       serve_waits(file, news);
@@ -108,7 +108,7 @@ Result<std::optional<HeldLock>> VolumeState::lock_in_turn(const LockRequest& wan
                                                           const std::optional<HandleBytes>& handle) {
   STOA_TRY(span, span_of(wanted.range));
   Shard& shard = shard_of(wanted.file);
-  bool in_turn = true;  // whether somebody waits, or has to from now on
+  bool in_turn = true;  // whether other requests wait, or this one has to from now on
   auto answer = [&]() -> Result<std::optional<HeldLock>> {
     const std::lock_guard lock(shard.mutex);
     if (!holders_.alive(wanted.owner.holder)) return fail(Errc::kInvalid, "no such holder");
@@ -135,7 +135,7 @@ Result<std::optional<HeldLock>> VolumeState::lock_in_turn(const LockRequest& wan
     const StateClock::duration away = wait->asking ? now - wait->asking->last : StateClock::duration{};
     const StateClock::duration place =
         handle ? kTurnAskedFor : std::clamp<StateClock::duration>(3 * away, kTurnCalled, kTurnAskedFor);
-    wait->asking = {.last = now, .until = now + place};  // nobody has to call who is here
+    wait->asking = {.last = now, .until = now + place};  // no event needed: the caller is here
     serve_waits(wanted.file, news);
     while (const LockWait* const passing = waits_.let_one_pass(*wait, holding)) {
       const FileId file = passing->wanted.file;
@@ -173,7 +173,7 @@ void VolumeState::serve_waits(FileId id, News& news) {
         wait = waits_.remove(*queue, wait);
         continue;
       }
-      // What a lock keeps waiting need not have leases recalled yet.
+      // A request that a lock blocks need not recall leases yet.
       const bool kept =
           kept_by_locks(file, wanted, wait->span) || LockWaits::whose_turn_before(*queue, *wait) != nullptr;
       if (wait->asking) {

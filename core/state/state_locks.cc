@@ -1,4 +1,4 @@
-// The byte-range locks of the table, POSIX and mandatory ones; who waits for them is in state_lock_waits.cc.
+// The byte-range locks of the table, POSIX and mandatory ones; waiting for them is in state_lock_waits.cc.
 #include "base/assert.h"
 #include "core/state/state_table.h"
 

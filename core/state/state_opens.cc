@@ -62,8 +62,8 @@ Result<OpenId> VolumeState::open(const OpenSpec& spec) {
   return opened;
 }
 
-// The open is registered before the look at the file. An unlink asks keeps() with the file locked: when it asked before
-// we registered, the look comes after its commit and finds the file gone; when it asked later, it has kept the file.
+// The open is registered before the look at the file. An unlink asks keeps() with the file locked. If it asked before
+// we registered, the look comes after its commit and finds the file gone; if later, it has kept the file.
 Status VolumeState::look_at_opened(OpenId open, FileId id) {
   const auto orphan = files_.orphan(id);
   if (!orphan) {
@@ -196,7 +196,7 @@ void VolumeState::close(OpenId open) {
 }
 
 bool VolumeState::keeps(FileId id) {
-  // Whoever had it open before the restart may come yet; what nobody reclaims is deleted when grace is over.
+  // Clients that had it open before the restart may still reclaim it; unclaimed files are deleted when grace is over.
   const bool reclaimable = !reclaim_.grace_is_over();
   if (opens_.load(std::memory_order_relaxed) == 0) return reclaimable;
   Shard& shard = shard_of(id);

@@ -93,7 +93,7 @@ HolderId VolumeState::add_holder(Protocol, HolderEvents* events, std::string_vie
 }
 
 void VolumeState::remove_holder(HolderId holder) {
-  // Whoever adds to its holdings does so under a shard's mutex and looks whether it is alive: so none is missed.
+  // A thread that adds to its holdings checks under a shard's mutex whether it is alive, so none is missed.
   if (!holders_.retire(holder)) return;
   std::vector<std::pair<FileId, Ended>> closed;
   std::vector<FileId> waited_for;

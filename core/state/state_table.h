@@ -1,9 +1,9 @@
 // The table of opens, byte-range locks and leases of one volume, in the memory of the server: the implementation of
 // core/api/state.h, and of the gate that every change passes. Its parts are in the files beside this one.
 //
-// Sharded by file, and ids carry their shard: whatever an operation needs is under one mutex, held for a few hundred
-// nanoseconds. Who waits for locks is under one mutex of its own. Lock order: the waits, a shard, then what is to be
-// told or the holders. FileWatch, holders and waiting requests are called with none of them held.
+// Sharded by file, and ids carry their shard: all state that an operation needs is under one mutex, held for a few
+// hundred nanoseconds. Waiters for locks are under one mutex of their own. Lock order: the waits, a shard, then the
+// list of recalls or the holders. FileWatch, holders and waiting requests are called with none of them held.
 #pragma once
 
 #include <unordered_map>
@@ -48,14 +48,14 @@ class VolumeState final : public StateTable, public LeaseGate {
 
   VolumeState(StateOptions options, FileWatch& files, KvStore& kv, Committer& committer, MetricRegistry& metrics);
 
-  // Waits, with no lock held, until the recalls of the file that are under way are answered or have lapsed; at most
-  // until then. kBusy: too many wait.
+  // Waits, with no lock held, until the pending recalls of the file are answered or have lapsed; at most until then.
+  // kBusy: too many wait.
   Status wait_until_clear(FileId file, StateClock::time_point until);
 
   // Files that somebody may have written to without telling yet. In any order, some more than once.
   std::vector<FileId> files_with_cached_writes() const;
 
-  // At start: who may reclaim.
+  // At start: loads the clients that may reclaim.
   Status load();
 
   HolderId add_holder(Protocol protocol, HolderEvents* events, std::string_view peer = {},
@@ -69,7 +69,7 @@ class VolumeState final : public StateTable, public LeaseGate {
   HolderState adopt_holder(HolderId holder, const HolderState& state) override;
 
   Result<OpenId> open(const OpenSpec& spec) override;
-  // Of a file that is being made and that no other request can meet yet. With its directory locked.
+  // For a file that is being made and that no other request can meet yet. With its directory locked.
   Result<OpenId> open_unmade(const OpenSpec& spec);
   Status change_open(OpenId open, std::uint32_t access, std::uint32_t deny) override;
   void join_opens(OpenId into, OpenId from) override;
@@ -133,8 +133,8 @@ class VolumeState final : public StateTable, public LeaseGate {
     };
     std::vector<Waiting> recall_waits;         // requests parked until its recalls are answered; there is a lease then
     std::shared_ptr<const OpenedName> doomed;  // goes with the last close; delete pending
-    bool orphan = false;                       // its last close must be told
-    bool waited_for = false;                   // for a lock: what gives a lock or a lease back serves those who wait
+    bool orphan = false;                       // its last close must be reported
+    bool waited_for = false;                   // for a lock: returning a lock or a lease serves the waiters
     bool empty() const {
       return shares.empty() && locks.empty() && leases.empty() && !doomed && !waited_for;
     }  // mandatory locks have opens
@@ -155,11 +155,10 @@ class VolumeState final : public StateTable, public LeaseGate {
   static constexpr unsigned kShardBits = 6;
   static constexpr std::size_t kShards = std::size_t{1} << kShardBits;
   static constexpr std::size_t kPauses = 128;
-  // Ids are not given twice, by an earlier owner of the shard neither: each start counts from a place of its own.
+  // Ids are never reused, not even those of an earlier owner of the shard: each start counts from a place of its own.
   static constexpr unsigned kSerialBits = 48 - kShardBits;
   static constexpr unsigned kSerialsOfAStart = 30;
-  // The file that was recalled last, of those whose ids fall into one place: another one forgets it, which does no
-  // harm.
+  // The file recalled last, for each slot of ids: another file in the slot replaces it, which does no harm.
   enum class RecallFor : std::uint8_t { kLook, kChange, kNameChange };
   struct Pause {
     FileId file = kNoFile;
@@ -195,28 +194,28 @@ class VolumeState final : public StateTable, public LeaseGate {
   static RecallFor recall_for(Modes asked);
   bool paused(Shard& shard, FileId id, HolderId holder, StateClock::time_point now) const;
   // Whether leases have to go or lose bits that have not lapsed; they are then to be recalled. `left(lease)`: the bits
-  // that are not in the way. Of state_leases.cc alone.
+  // that do not conflict. Of state_leases.cc alone.
   template <class Left>
   bool recall_leases(Shard& shard, FileId id, FileState& file, RecallFor what, Left left);
-  // kRecallPending: leases of other owners stand against `asked`.
+  // kRecallPending: leases of other owners conflict with `asked`.
   Status ask_leases(Shard& shard, FileId id, FileState& file, const LeaseOwner& owner, Modes asked);
-  // Handle caching of those whose opens stand against `asked`.
+  // Handle caching of holders whose opens conflict with `asked`.
   bool handle_caching_in_the_way(Shard& shard, FileId id, FileState& file, const LeaseOwner& owner, Modes asked);
   Status may_open(Shard& shard, FileId id, FileState& file, const LeaseOwner& owner, Modes asked, Modes others);
-  // What others have of the file.
+  // The modes that others hold of the file.
   static Modes held_by_others(const FileState& file, const LeaseOwner& owner, StateClock::time_point now);
   // grant_lease() but for seals.
   std::optional<GrantedLease> grant_wished(FileId id, const LeaseOwner& owner, const LeaseRequest& wanted);
   std::optional<GrantedLease> add_bits(Shard& shard, FileId id, FileState& file, Lease& lease,
                                        const LeaseRequest& wanted);
   void count_bits(std::uint32_t bits, std::int64_t more);
-  // Tells the requests that wait, when no recall of the file is under way any more.
+  // Calls the waiting requests when no recall of the file is pending any more.
   void wake_if_clear(FileState& file);
   void add_open(Shard& shard, OpenId id, const Open& open);
   void add_lease(Shard& shard, FileId id, Lease lease);
   void count_denying(Modes open, std::int64_t more);
   struct Ended {
-    bool orphan = false;  // the file's last close must be told
+    bool orphan = false;  // the file's last close must be reported
     bool doomed = false;  // its name is to be deleted
   };
   Ended end_open(Shard& shard, OpenId open);
@@ -229,7 +228,7 @@ class VolumeState final : public StateTable, public LeaseGate {
   Result<std::optional<HeldLock>> lock_in_the_way(Shard& shard, FileId id, FileState& file, const LockOwner& owner,
                                                   const ByteSpan& span, bool exclusive);
   static bool kept_by_locks(const FileState& file, const LockRequest& wanted, const ByteSpan& span);
-  // Nothing: granted.
+  // Empty: granted.
   Result<std::optional<HeldLock>> take_lock(Shard& shard, FileId id, FileState& file, const LockOwner& owner,
                                             const ByteSpan& span, bool exclusive);
   // With no lock held.
@@ -244,19 +243,19 @@ class VolumeState final : public StateTable, public LeaseGate {
   Status take_locks(HolderId holder, std::int64_t more);
   Status take_leases(HolderId holder, std::int64_t more);
 
-  // What holders are to be told of, once no lock is held.
+  // Events for holders, to be sent once no lock is held.
   struct News {
     std::vector<LockRequest> granted;
     std::vector<LockTurn> turns;
   };
-  // With no lock held: takes what is free, and what nobody waits for. False: it has to be asked for in turn.
+  // With no lock held: takes the range if it is free and has no waiters. False: the request must go through the queue.
   bool take_unwaited(const LockRequest& wanted, const ByteSpan& span);
   // With waits_mutex_ held, and no shard's.
   LockWait* add_wait(const LockRequest& wanted, const ByteSpan& span);  // null: there are too many
   std::vector<LockOwner> owners_in_the_way(const LockWait& wait) const;
-  // Gives out what has become free, and forgets who has given up.
+  // Grants freed locks to waiters, and drops expired places.
   void serve_waits(FileId id, News& news);
-  // For whom there is no place: as lock(), past all who wait.
+  // Without a place in the queue: as lock(), past all waiters.
   Result<std::optional<HeldLock>> take_without_place(const LockRequest& wanted, const ByteSpan& span, News& news);
   Result<std::optional<HeldLock>> take_in_turn(LockWait& wait);
   // With no lock held: the same, and tells the holders.
@@ -277,13 +276,13 @@ class VolumeState final : public StateTable, public LeaseGate {
   mutable std::mutex waits_mutex_;  // guards waits_, and all `waited_for` together with the shard's mutex
   LockWaits waits_;
 
-  std::mutex recalls_mutex_;  // guards what is to be told
+  std::mutex recalls_mutex_;  // guards the recalls to be sent
   std::vector<LeaseRecall> due_;
   std::vector<std::function<void()>> due_clear_;
   std::atomic<std::int64_t> recall_waits_{0};
 
   std::mutex undeleted_mutex_;              // guards the next
-  std::unordered_set<FileId> undeleted_{};  // doomed, and a lease is in the way
+  std::unordered_set<FileId> undeleted_{};  // doomed, and a lease conflicts
 
   Counter& recalls_;
   Counter& revocations_;

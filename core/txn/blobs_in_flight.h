@@ -15,16 +15,15 @@ namespace stoa::core {
 // Thread-safe.
 class BlobsInFlight {
  public:
-  // Held shared while a blob comes into being, from before the store holds it until it is tracked. The verifier waits
-  // here for those under way, and lets none begin while it looks at one blob.
+  // Held shared while a blob is reserved, from before the store has it until it is tracked. The verifier waits here
+  // for running reservations, and blocks new ones while it looks at one blob.
   RwLock allocation_lock;
 
-  // The place of a freed blob may have been reserved again before untrack() tells of its end: what counts is how often
-  // it is tracked.
+  // Counted: the place of a freed blob may be reserved again before untrack() reports its end.
   void track(BlobId blob);
   void untrack(BlobId blob);  // a layout names it now, or the store has released it; nothing when it is not tracked
-  // Nobody will commit it: the next round of gc releases it once it is not pinned. Nothing when it is not tracked: its
-  // commit was queued, and although waiting for it failed, a record may name the blob after the next start.
+  // It will not be committed: the next round of gc releases it once it is not pinned. Nothing when it is not tracked:
+  // its commit was queued, and although waiting for it failed, a record may name the blob after the next start.
   void abandon(BlobId blob);
   std::vector<BlobId> take_abandoned();
   bool tracked(BlobId blob) const;
@@ -33,7 +32,7 @@ class BlobsInFlight {
   std::atomic<bool> garbage{true};
 
  private:
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::unordered_map<BlobId, std::uint32_t> tracked_;
   std::vector<BlobId> abandoned_;
 };

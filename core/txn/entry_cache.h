@@ -16,7 +16,7 @@ class EntryCache {
  public:
   explicit EntryCache(std::uint64_t entries_max);
 
-  // `key` is the key of family entry. A record with kNoFile: known to be absent.
+  // `key` is the key of family entry. A record with kNoFile: the name is absent.
   std::optional<EntryRecord> find(std::string_view key) const;
   void set(std::string_view key, const EntryRecord& record);
 

@@ -103,7 +103,7 @@ Status MetaTxn::insert_entry(const NodeRef& dir, Inode& dir_next, std::string_vi
                              std::uint64_t cookie) {
   const bool directory = type == FileType::kDirectory;
   EntryRecord record{.id = id, .type = type, .flags = 0, .cookie = cookie != 0 ? cookie : dir_next.next_cookie++};
-  // The other form of the name: whichever is the file has to step aside for POSIX protocols.
+  // The other form of the name: the file among the two gets an alias for POSIX protocols.
   STOA_TRY(other, find_form(volume_, *dir, raw, !directory));
   if (other.exists() && directory) {
     other.flags |= kHiddenByDirectory;
@@ -169,7 +169,7 @@ Status MetaTxn::reserve(const ChargeTarget& target, const Usage& delta) {
 
 void MetaTxn::release(const ChargeTarget& target, const Usage& delta) {
   STOA_ASSERT(!is_negative(delta), "what is released was charged");
-  // What only shrinks is never refused.
+  // A decrease is never refused.
   (void)volume_.ledger.reserve(reservations_, {{target, -delta}});
   charges_.push_back({target, -delta});
 }
@@ -226,7 +226,7 @@ Status MetaTxn::move_directory(const NodeRef& dir, const NodeRef& parent, const 
   STOA_ASSERT(dir->account != to, "no directory lies in itself");
   STOA_DEBUG_ASSERT(is_locked(volume_.tree_lock), "a directory changes parents with the tree for itself");
   const bool is_bin = dir->ancestry->kind == Ancestry::Kind::kBin;
-  // Who owns what below a directory that changes its class with it, only a look at all of it would tell: so none does.
+  // Owners below a directory that changes its class with it are known only from a scan of it, so uploads do not move.
   if (lies_in_upload(dir->ancestry) || lies_in_upload(parent->ancestry))
     return fail(Errc::kInvalid, "directories of a multipart upload stay where they are");
   if (!is_bin) STOA_CHECK_OK(require_depth_of_move(volume_, *dir, *parent));
@@ -238,17 +238,17 @@ Status MetaTxn::move_directory(const NodeRef& dir, const NodeRef& parent, const 
   ChargeTarget from = dir->charge_target_of_directory();
   const UsageRecord below = volume_.ledger.read(dir->account);
   if (!is_zero(below.usage) && volume_.ledger.owners_counted_between(from.account, to)) return fail(Errc::kCrossDevice);
-  // What lazy writes below have reserved but not committed yet follows with their own commits, up the new chain.
+  // Reservations of lazy writes below that are not committed yet follow with their own commits, up the new chain.
   const Counters& committed = dir->account->committed.total;
   Usage live = below.counted(kAllButLive) + itself,
         live_committed = committed.used + -sum_of(committed.by_class(), kAllButLive) + itself;
-  // Whoever owns what is below it counts the same before and after, but where it becomes recycled, or ceases to be
-  // that. A directory that goes into a bin, or comes out of it, has nothing that is live but its folder marker.
+  // The counts of owners below it stay the same, unless the move changes whether it is recycled. A directory that goes
+  // into a bin, or comes out of it, has nothing that is live but its folder marker.
   if (dir->record.entries != 0 && !is_bin && in_bin(volume_, dir->ancestry) != in_bin(volume_, parent->ancestry)) {
     STOA_TRY(entry, find_form(volume_, *dir, "", false));
     if (entry.exists()) {
       STOA_TRY(marker, volume_.nodes.get(entry.id));
-      // Nobody changes a file while the tree is locked for this alone.
+      // No thread changes a file while this one holds the tree lock exclusively.
       const Usage usage = usage_of(marker->record), uncommitted = promised(*marker);
       const ChargeTarget owner{from.account, marker->charge_target().owner, marker->id};
       STOA_CHECK_OK(move_below(owner, to, usage + uncommitted, usage + -marker->pending));
@@ -313,7 +313,7 @@ void MetaTxn::change_account(AccountChange change) {
 }
 
 Status MetaTxn::break_leases() {
-  // All of them are asked for at once, so that all are recalled together.
+  // One question for all of them, so that all are recalled together.
   constexpr std::size_t kMost = 8;
   std::array<FileId, kMost> files;
   std::size_t count = 0;
@@ -375,7 +375,7 @@ Result<CommitTicket> MetaTxn::commit() {
   STOA_CHECK_OK(fault_point(volume_.options.faults, "txn.commit"));
   STOA_CHECK_OK(volume_.room.admit(records_.batch(), name_bytes_));
   STOA_CHECK_OK(break_leases());
-  // The references are a copy: what they mean for the data path follows below.
+  // The references are copied: their effect on the data path follows below.
   STOA_TRY(ticket, volume_.committer.commit({.batch = records_.take(),
                                              .charges = std::move(charges_),
                                              .account_changes = account_changes_,

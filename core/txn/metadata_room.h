@@ -1,8 +1,7 @@
-// What is still written when the disk of the metadata is nearly full. What the volume holds does not grow then: the
-// ledger refuses that, as all of it is charged. What is not charged is looked at here: names, and what the
-// administrator sets. And what must work may cost a little at first: deleting into a recycle bin, committing what was
-// accepted before. That has a bound, so that what is kept for removals and for the database itself is there whatever is
-// done.
+// Admission of metadata writes when the disk of the metadata is nearly full. The ledger refuses growth of charged
+// usage. Uncharged growth is checked here: names, and settings of the administrator. Removals and commits may still
+// need a little space at first: deleting into a recycle bin, committing what was accepted before. That is bounded, so
+// that the reserve for removals and for the database itself always remains.
 #pragma once
 
 #include <atomic>
@@ -17,11 +16,11 @@ class MetadataRoom {
 
   // kNoSpace: not now. `name_bytes`: by how much its names grow.
   Status admit(const WriteBatch& batch, std::int64_t name_bytes);
-  // The same for what nothing depends on: it may not grow at all.
+  // The same for settings, on which nothing depends: they may not grow at all.
   Status admit_settings(const WriteBatch& batch);
 
  private:
-  // By how many bytes what the store keeps grows.
+  // The growth of the store by the batch in bytes.
   Result<std::int64_t> growth(const WriteBatch& batch);
 
   KvStore& kv_;

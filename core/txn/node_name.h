@@ -5,7 +5,7 @@
 
 namespace stoa::core {
 
-// Makes `node.name` known for a node that is locked exclusively. It stays unknown for what has no name: a root, a
+// Finds `node.name` for a node that is locked exclusively. It stays unknown for nodes without a name: a root, a
 // recycle bin, an orphan. A new file and one that is renamed know theirs; else it costs one read while the node is in
 // memory.
 Status find_name(VolumeContext& volume, Node& node);

@@ -1,6 +1,6 @@
-// Every operation as a free function over the tree, declared on the floor that all who implement or use them share:
-// core/data has those on content, core/recycle those on the bin, core/namespace the others, one file each (create.cc
-// has create(), and so on). Contracts: core/api/operations.def.
+// Every operation as a free function over the tree, declared below all folders that implement or use them. One file
+// each (create.cc has create(), and so on): core/data has those on content, core/recycle those on the bin,
+// core/namespace the others. Contracts: core/api/operations.def.
 #pragma once
 
 #include <type_traits>

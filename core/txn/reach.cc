@@ -5,7 +5,8 @@
 namespace stoa::core {
 namespace {
 
-// Whether one of the names of a file is. Rarely asked: of files that count in one export and have a name in another.
+// Whether one of the names of a file is. Rarely needed: for files that count in one export and have a name in
+// another.
 Result<bool> has_name_below(const VolumeView& volume, const OpContext& ctx, FileId id) {
   FileId looked_at = kNoFile;
   const std::string lower = keys::id_key(id);
@@ -28,7 +29,7 @@ Result<bool> has_name_below(const VolumeView& volume, const OpContext& ctx, File
 Result<NodeRef> reach(const VolumeView& volume, const OpContext& ctx, FileId id) {
   STOA_TRY(node, volume.nodes.get(id));
   if (ctx.root == kNoFile) return node;
-  // Before the locks: what was found while a directory moved is not taken for what holds since.
+  // Read before the locks: results found while a directory moved are not cached.
   const std::uint64_t moves = volume.nodes.moves();
   if (node->reach.recall(ctx.root, moves)) return node;
   {

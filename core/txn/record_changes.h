@@ -1,5 +1,6 @@
-// Changes of stored records, by what each record is. Only here do operations name a family and a key, so that what has
-// to see every change of a kind (a snapshot, a shard's log) has one place to look. Keys and values: core/kv/keys.h.
+// Changes of stored records, one function for each kind of record. Only here do operations name a family and a key, so
+// a reader of every change of a kind (a snapshot, a shard's log) hooks in at one place. Keys and values:
+// core/kv/keys.h.
 #pragma once
 
 #include <string_view>
@@ -16,11 +17,11 @@ class RecordChanges {
  public:
   void put_inode(const Inode& inode);
   void remove_inode(FileId id);
-  // An entry as a name of a directory, in its places: by name, by cookie, from the file back to its names, and, if it
-  // is not its own folding, by that.
+  // Writes a name of a directory to all its indexes: by name, by cookie, from the file back to its names, and by
+  // folded name if that differs.
   void put_entry(FileId dir, std::string_view raw, const EntryRecord& record);
   void remove_entry(FileId dir, std::string_view raw, const EntryRecord& record);
-  // What is stored of an entry that stays (its flags): by name and by cookie.
+  // Updates an entry that stays (its flags): by name and by cookie.
   void change_entry(FileId dir, std::string_view raw, const EntryRecord& record);
 
   void put_inline(FileId id, std::string_view value);
@@ -41,7 +42,7 @@ class RecordChanges {
   void put_item(FileId bin, std::uint64_t serial, const ItemRecord& record);
   void remove_item(FileId bin, std::uint64_t serial);
 
-  // Directories that have a quota, and those whose owners are being counted: found at a start without looking at all.
+  // Directories that have a quota, and those whose owners are being counted: a start finds them without a full scan.
   void mark_quota(FileId dir, bool has);
   void mark_counting(FileId dir, bool counting);
   // Directories that are sealed.
@@ -49,7 +50,8 @@ class RecordChanges {
 
   void put_sum_row(BlobId blob, std::uint64_t row, std::string_view value);
   void remove_sum_row(BlobId blob, std::uint64_t row);
-  // The gc queue, for what no file ends to use in the same change; and the count of a blob that no file uses.
+  // Adds to the gc queue a blob that no file stops using in the same change; and sets the count of a blob that no file
+  // uses.
   void mark_garbage(BlobId blob);
   void remove_garbage(BlobId blob);
   void remove_blob(BlobId blob);

@@ -1,4 +1,4 @@
-// What the recycle bins keep in memory.
+// In-memory state of the recycle bins.
 #pragma once
 
 #include <atomic>
@@ -15,18 +15,18 @@ namespace stoa::core {
 class Registry;
 
 struct RecycleState {
-  // Whose snapshots have the policies. Set while the volume opens, before anybody else uses it; until then nothing is
-  // kept.
+  // The registry, whose snapshots have the policies. Set while the volume opens, before other threads use it; until
+  // then deletions keep nothing.
   const Registry* registry = nullptr;
-  // Whether the volume has any bin. While it has none, nobody looks for one.
+  // Whether the volume has any bin. While it has none, look-ups of bins are skipped.
   std::atomic<bool> any{false};
 
-  std::mutex mutex;  // guards what follows
-  // Of each bin, up to which serial all is purged: a walk from the beginning would cross what purging left in the
-  // store.
+  std::mutex mutex;  // guards the members below
+  // For each bin, the serial up to which all is purged: a scan from the beginning would cross the tombstones of the
+  // purge.
   std::unordered_map<FileId, std::uint64_t> purged_to;
-  // Of a recycle root and a user, where his user's bin was when it was looked for last. While it is there it is his,
-  // as it never moves.
+  // The last known user's bin of a user in a recycle root. It stays valid while the directory exists, because it
+  // never moves.
   struct KnownUserBin {
     FileId bin, user_bin;
   };

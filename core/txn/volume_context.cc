@@ -122,7 +122,7 @@ Result<FoundEntry> find_long(const VolumeView& volume, FileId dir, const PosixNa
     return FoundEntry{std::string(raw), record};
   }
   STOA_CHECK_OK(it->status());
-  // Nobody can make a component by its LONG alias: the rest of it is not known.
+  // A component cannot be created by its LONG alias: the rest of its name is unknown.
   return fail(Errc::kNotFound);
 }
 
@@ -141,7 +141,7 @@ Result<FoundEntry> find_posix(const VolumeView& volume, const Node& dir, std::st
 
 Result<FoundEntry> find_ignoring_case(const VolumeView& volume, const Node& dir, std::string_view name) {
   STOA_TRY(exact, find_posix(volume, dir, name));
-  // An alias is no name of somebody's choice, and has no case.
+  // An alias is generated, and is compared with case.
   if (exact.record.exists() || exact.raw != name) return std::move(exact);
   const std::string folded = fold_name(name);
   if (folded != name) {

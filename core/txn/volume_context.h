@@ -41,7 +41,7 @@ struct VolumeContext {
   MetricRegistry& metrics;
   const VolumeOptions options;
   const TimeSource& time{*options.time};
-  const ShardId shard{};               // which part of the volume this is
+  const ShardId shard{};               // the part of the volume
   const std::uint64_t write_verifier;  // another one with each start
   EventLog& events;
   Ledger ledger;
@@ -90,7 +90,7 @@ class NodeLocks {
   std::size_t count_ = 0;
 };
 
-// An entry as it was found: the stored component, its form, and the record.
+// An entry found: the stored component, its form, and the record.
 struct FoundEntry {
   std::string raw;
   EntryRecord record;  // record.exists() tells whether there is one
@@ -100,13 +100,13 @@ struct FoundEntry {
 // All of these want the directory's lock held, shared or exclusive.
 // The entry of one exact form: `raw` as a file, or as a directory.
 Result<EntryRecord> find_form(const VolumeView& volume, const Node& dir, std::string_view raw, bool directory);
-// The entry that a POSIX protocol means by `name`. Not found: raw is what a new entry of that name would be stored as.
+// The entry that `name` means to a POSIX protocol. Not found: `raw` is the stored form of a new entry of that name.
 Result<FoundEntry> find_posix(const VolumeView& volume, const Node& dir, std::string_view name);
 // The same, and where there is none, the first that differs in case only (core/inode/name_fold.h).
 Result<FoundEntry> find_ignoring_case(const VolumeView& volume, const Node& dir, std::string_view name);
 
 // The file of an entry that was found in `dir`, whose lock is not held any more. kStale: the entry went meanwhile, so
-// look again. kCorrupt: it is there, and its file is not.
+// look again. kCorrupt: it is there, and its file is missing.
 Result<NodeRef> node_of(const VolumeView& volume, const OpContext& ctx, const NodeRef& dir, std::string_view raw,
                         const EntryRecord& record);
 

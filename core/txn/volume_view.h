@@ -1,5 +1,5 @@
-// What operations that only read are given of an open volume: no committer, and nothing that leads to a stored change.
-// What they keep in memory on the way (caches, blocks that were verified, damage that was found) is no change.
+// View of an open volume for operations that only read: no committer, and no path to a stored change. Changes of its
+// in-memory state (caches, verified blocks, damage found) are allowed.
 #pragma once
 
 #include "base/rw_lock.h"
@@ -14,7 +14,7 @@
 
 namespace stoa::core {
 
-class DataState;  // core/data: what in-place I/O, gc and checksums keep in memory
+class DataState;  // core/data: in-memory state of in-place I/O, gc and checksums
 
 struct VolumeView {
   const VolumeOptions& options;
@@ -22,7 +22,7 @@ struct VolumeView {
   KvReader& kv;
   NodeCache& nodes;
   EntryCache& entries;
-  RwLock& tree_lock;  // shared: chains of directories stand still
+  RwLock& tree_lock;  // shared: chains of directories are stable
   const Ledger& ledger;
   LeaseGate& state;
   RecycleState& recycle;

@@ -1,4 +1,4 @@
-// What counts a directory, and what changes that. Both sides of the ledger (core/usage/ledger.h) are kept in it.
+// The account of a directory, and its changes. Both sides of the ledger (core/usage/ledger.h) are kept in it.
 #pragma once
 
 #include <atomic>
@@ -19,28 +19,28 @@ struct Account {
   }
 
   FileId dir = kNoFile;
-  // Where it counts, too: of a plain directory, that of the directory above. Null: the end of the chain, which is the
-  // volume's root, or stands for a directory that is kept elsewhere. Changed only under the exclusive tree lock and the
-  // ledger's mutex.
+  // The next account of its chain: of a plain directory, that of the directory above. Null: the end of the chain, which
+  // is the volume's root, or a stand-in for a directory on another shard. Changed only under the exclusive tree lock
+  // and the ledger's mutex.
   std::shared_ptr<Account> parent;
   AccountCounters reserved;   // guarded by the ledger's mutex
   AccountCounters committed;  // the committer's alone
-  // For life: which class all is of that comes from here. kLive: the one that it has. kRecycled: a recycle bin
+  // Fixed for life: the class of all charges from here up. kLive: their own class. kRecycled: a recycle bin
   // (core/recycle/bin.h). kMultipart: the directory of an upload, charged where its object is to be
   // (Inode::charged_to).
   UsageClass child_class = UsageClass::kLive;
   bool ended = false;  // the committer's: the directory is gone, and files are still charged here
-  // How many directories that it counts lie in each other: at least so many have, and no more (core/txn/depth.h).
+  // The nesting depth of the directories that it counts: reached at least once, and never exceeded (core/txn/depth.h).
   mutable std::atomic<std::uint32_t> height{0};
   std::uint64_t lags_in =
       0;  // the committer's: the turn (Committer) since which the store has less of it than `committed`
 };
 using AccountRef = std::shared_ptr<Account>;
-// The nearest account, from this one on, where what is charged is not of this class for its directory's sake, nor
-// anywhere further up.
+// The nearest account, from this one on, at and above which charges are not put into this class for their directory's
+// sake.
 AccountRef beyond(const AccountRef& account, UsageClass made);
 
-// What a file is charged to: the account of its directory and all above, and in those that count owners, its owner's
+// The charge target of a file: the account of its directory and all above, and in those that count owners, its owner's
 // counter.
 struct ChargeTarget {
   AccountRef account;
@@ -48,12 +48,12 @@ struct ChargeTarget {
   FileId file;  // no default: a charge that knew of none would be taken for that of a file that is counted
   UsageClass of = UsageClass::kLive;
 };
-// Which class a charge is of in an account that it reaches as `below`.
+// The class of a charge in an account that it reaches as `below`.
 inline UsageClass class_in(const Account& account, UsageClass below) {
   return account.child_class != UsageClass::kLive ? account.child_class : below;
 }
 
-// Each account that counts what a target is charged, from the lowest up, and as which class.
+// Visits each account that counts a charge to the target, from the lowest up, with the class it counts as.
 template <class Visit>
 void for_each_charged(const ChargeTarget& target, Visit visit) {
   UsageClass of = target.of;
@@ -63,30 +63,30 @@ void for_each_charged(const ChargeTarget& target, Visit visit) {
   }
 }
 
-// Growth, or with a negative delta, what will be released: to be held by an operation, and part of its commit.
+// Growth, or with a negative delta, a future release: reserved by an operation, and part of its commit.
 struct Charge {
   ChargeTarget target;
   Usage delta;
 };
 
-// One step of counting what users and groups own: more files are counted now, in the accounts that keep these `files`.
+// One step of counting usage by user and group: more files are counted now, in the accounts that keep these `files`.
 // Nothing is charged or committed meanwhile, and both sides of the accounts take their own such step.
 struct CountStep {
   std::shared_ptr<CountedFiles> files;
   std::vector<AccountRef> joining{};  // accounts that are to be counted, and begin with the first file
-  std::vector<Charge> found{};        // the files that come to be counted, and what each counts for
-  CountedFiles after{};               // what `files` are then
+  std::vector<Charge> found{};        // the newly counted files with the usage of each
+  CountedFiles after{};               // value of `files` after the step
 };
 void take_step(const CountStep& step, AccountCounters Account::* side);
 
-// A change of what an account is, made after the charges of the same commit.
+// A change of an account's state, applied after the charges of the same commit.
 struct AccountChange {
   AccountRef account;
   std::optional<QuotaLimits> limits{};
   std::optional<QuotaLimits> child_limits{};
   std::optional<std::pair<OwnerKey, QuotaLimits>> owner_limits{};
   std::optional<OwnersCounted> owners{};
-  bool ends = false;  // its directory does, and nothing else is said
+  bool ends = false;  // its directory does, and there is no other setting
 
   // On one side. `changed`: see account_counters.h.
   template <class Changed>

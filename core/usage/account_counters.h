@@ -1,7 +1,7 @@
-// All that a directory knows of what is below it, on one side of the ledger. Both sides change by the same steps.
+// All usage counters of a directory on one side of the ledger. Both sides change by the same steps.
 //
-// Steps that may start or end the clock of a soft limit call `changed(owner, counter, clock)` for each counter that
-// they change: whose it is (null: the directory's own), what it is now, and whether a clock started or ended.
+// Steps that may start or end the clock of a soft limit call `changed(owner, counter, clock)` for each counter changed.
+// Arguments: its owner (null: the directory's own), the new counter, and whether a clock started or ended.
 #pragma once
 
 #include <map>
@@ -21,8 +21,8 @@ struct OwnerKey {
 };
 using CountersByOwner = std::map<OwnerKey, Counters>;
 
-// How far the files of a volume are counted (core/namespace/owner_count.h): those that were there when that began in
-// the order of their ids, and those that came to be since.
+// Progress of counting the files of a volume (core/namespace/owner_count.h): files from before its start in the order
+// of their ids, and later files.
 struct CountedFiles {
   FileId below = kNoFile;          // ids from here on are still to be counted,
   FileId from{~std::uint64_t{0}};  // up to here
@@ -33,7 +33,7 @@ struct CountedFiles {
 // The users and groups that own something below a directory.
 struct OwnerCounters {
   CountersByOwner by_owner{};
-  // Not null: the counters are of these files only. Every charge knows the file that it is for, and counts if it is one
+  // Not null: the counters cover these files only. Every charge knows the file that it is for, and counts if it is one
   // of them.
   std::shared_ptr<const CountedFiles> counted{};
 
@@ -41,7 +41,7 @@ struct OwnerCounters {
   bool counts(FileId file) const { return exact() || counted->has(file); }
 };
 
-// Whose a file is.
+// The user and group of a file.
 struct Owner {
   std::uint32_t uid = 0;
   std::uint32_t gid = 0;
@@ -55,7 +55,7 @@ struct AccountCounters {
   std::unique_ptr<OwnerCounters> owners;      // null: owners are not counted
   std::unique_ptr<QuotaLimits> child_limits;  // null: new directories get no limits
 
-  // What limits do not see, also those of owners.
+  // Classes excluded from limits, also from those of owners.
   const ExcludedClasses& excluded() const { return total.limits.excluded; }
   QuotaLimits for_children() const { return child_limits != nullptr ? *child_limits : QuotaLimits{}; }
   OwnersCounted owners_counted() const {
@@ -63,12 +63,12 @@ struct AccountCounters {
            : owners->exact() ? OwnersCounted::kYes
                              : OwnersCounted::kBeingCounted;
   }
-  // Whether an administrator has said anything about the directory.
+  // Whether an administrator has set anything on the directory.
   bool says_anything() const { return total.limits.says_anything() || child_limits != nullptr || owners != nullptr; }
-  // Whether what this file counts for is also its owner's.
+  // Whether this file's usage also counts for its owner.
   bool counts_owner_of(FileId file) const { return owners != nullptr && owners->counts(file); }
 
-  // To one counter: of an owner who is counted, or (absent) the directory's own. Null clock: soft limits stay as they
+  // To one counter: of an owner that is counted, or (absent) the directory's own. Null clock: soft limits stay as they
   // are. So they do for owners while these are being counted.
   template <class Changed>
   void add(const std::optional<OwnerKey>& owner, const CountersChange& change, Clock clock, Changed changed) {
@@ -80,7 +80,7 @@ struct AccountCounters {
     change_owner(*owner, changed,
                  [&](Counters& counter) { return counter.add(change, owners->exact() ? clock : nullptr); });
   }
-  // What a file of this owner is charged, to all counters that count it.
+  // Applies a charge of a file of this owner to all counters that count it.
   template <class Changed>
   void charge(const Owner& owner, FileId file, const CountersChange& change, Clock clock, Changed changed) {
     add(std::nullopt, change, clock, changed);
@@ -89,7 +89,7 @@ struct AccountCounters {
     add(owner.group(), change, clock, changed);
   }
 
-  // Where other classes are left out than before, no operation may be under way that holds some of them.
+  // If other classes are excluded than before, no operation in progress may have reserved some of them.
   template <class Changed>
   void set_limits(const QuotaLimits& limits, Clock clock, Changed changed) {
     const bool others_left_out = limits.excluded != excluded();
@@ -101,7 +101,7 @@ struct AccountCounters {
       if (counter.follow(clock)) changed(&owner, counter, true);
     }
   }
-  // Nothing when owners are not counted. While they are being counted, the limit binds none of them yet.
+  // Empty when owners are not counted. While they are being counted, the limit binds none of them yet.
   template <class Changed>
   void set_limits(const OwnerKey& owner, const QuotaLimits& limits, Clock clock, Changed changed) {
     if (owners == nullptr) return;
@@ -111,8 +111,8 @@ struct AccountCounters {
   void set_for_children(const QuotaLimits& limits) {
     child_limits = limits.says_anything() ? std::make_unique<QuotaLimits>(limits) : nullptr;
   }
-  // kBeingCounted: nothing is counted yet. kYes, of what was being counted: all is, and from now on limits bind and
-  // soft ones have clocks; else nothing is there to be counted.
+  // kBeingCounted: nothing is counted yet. kYes while being counted: counting is complete, and from now on limits bind
+  // and soft ones have clocks. Otherwise there is nothing to count.
   template <class Changed>
   void count_owners(OwnersCounted to, Clock clock, Changed changed) {
     if (to == OwnersCounted::kYes && owners != nullptr) {
@@ -127,8 +127,8 @@ struct AccountCounters {
   }
   // The same where nothing was counted before, or nothing is to be from now on.
   void begin_owners(OwnersCounted to);
-  // The directory is gone, and says nothing any more. What limits left out stays left out: files may be charged here
-  // still, and operations hold room by it.
+  // The directory is gone, and its limits end. Excluded classes stay excluded: files may be charged here still, and
+  // operations hold reservations by them.
   void end();
 
  private:

@@ -42,7 +42,7 @@ void put_owner(const Account& account, const OwnerKey& owner, WriteBatch& batch)
     batch.remove(Family::kUsage, key);
     return;
   }
-  // What is half counted is not stored: a start counts anew.
+  // Partial counts are not stored: a start counts anew.
   const UsageRecord known = owners->exact() ? it->second.record() : UsageRecord{.limits = it->second.limits};
   if (is_zero(known.usage) && !known.limits.any()) {
     batch.remove(Family::kUsage, key);
@@ -76,7 +76,7 @@ void CommittedUsage::lag(const AccountRef& account) {
 }
 
 void CommittedUsage::apply(const std::vector<Charge>& charges, const std::vector<AccountChange>& changes) {
-  // Growth first: what an operation moves or replaces must not look as if a soft limit had been kept meanwhile.
+  // Growth first: a move or a replacement must not end the clock of a soft limit in between.
   for (const bool growth : {true, false}) {
     for (const Charge& charge : charges) {
       if (is_growth(charge.delta) == growth) apply(charge);
@@ -96,18 +96,18 @@ void CommittedUsage::apply(const Charge& charge) {
   if (target.account != nullptr && !is_zero(charge.delta))
     log_.add({target.account->dir, target.of, target.owner}, charge.delta);
   const Account* below = nullptr;
-  // The references stand still: a directory that moves has nothing queued, and what comes behind finds it moved.
+  // The references are stable: a directory that moves has nothing queued, and later charges find it moved.
   for_each_charged(target, [&](const AccountRef& account, UsageClass of) {
     AccountCounters& counters = account->committed;
     lag(account);
     if (account->ended) ended_.push_back(account);
     const auto changed = [&](const OwnerKey* owner, const Counters&, bool clock) {
-      // When a soft limit was passed, or is kept again, is told by the record alone.
+      // The time when a soft limit was exceeded, or met again, is only in the record.
       if (clock) checkpoints_ = true;
       if (owner != nullptr && counters.owners->exact()) lagging_.owners.push_back({account.get(), *owner});
     };
     counters.charge(target.owner, target.file, change_of(charge.delta, of, counters.excluded()), clock_, changed);
-    // A directory counts what those that count in it do.
+    // A directory counts at least as much as the directories charged to it.
     STOA_DEBUG_ASSERT(below == nullptr || !is_negative(counters.total.used + -below->committed.total.used),
                       "what is below is no more than what is above");
     STOA_DEBUG_ASSERT(!is_negative(counters.total.used + -sum_of(counters.total.by_class(), kAllButLive)),
@@ -121,7 +121,7 @@ void CommittedUsage::apply(const AccountChange& change) {
   AccountCounters& counters = account->committed;
   STOA_ASSERT(!account->ended, "a directory that is gone changes no more");
   lag(change.account);
-  // Most directories end without having said anything.
+  // Most directories end without any settings.
   if (!change.ends || counters.says_anything()) checkpoints_ = true;
   if ((change.owners || change.ends) && counters.owners != nullptr) {
     for (const auto& [owner, counter] : counters.owners->by_owner) lagging_.owners.push_back({account, owner});
@@ -157,9 +157,8 @@ void CommittedUsage::put_log(WriteBatch& batch) {
 }
 
 void CommittedUsage::put_records(WriteBatch& batch) {
-  // In the order in which they were touched first: a directory may have got a new account
-  // (MetaTxn::move_bare_directory), whose charges all come behind those of the old one, and so does what is written of
-  // it under the same key.
+  // In the order of their first change: a directory may have got a new account (MetaTxn::move_bare_directory). All its
+  // charges come behind those of the old one, and so does its record under the same key.
   for (const AccountRef& account : lagging_.accounts) put_account(*account, batch);
   std::ranges::sort(lagging_.owners);
   lagging_.owners.erase(std::ranges::unique(lagging_.owners).begin(), lagging_.owners.end());

@@ -1,6 +1,6 @@
-// The committed side of the ledger, and what the store is told of it. The committer alone uses it: what the charges of
-// a group add up to is written with the group, either as one record of the usage log, or (settling) as the records of
-// all directories and owners that the store knows less of.
+// The committed side of the ledger, and its records in the store. Used by the committer alone. The sum of a group's
+// charges is written with the group, as one record of the usage log. Settling writes the records of all directories
+// and owners instead, as far as the store is behind.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace stoa::core {
 
-// What directories and owners count and the store does not know, but for the records of the usage log.
+// The usage of directories and owners that only the records of the usage log in the store contain.
 struct LaggingUsage {
   std::vector<AccountRef> accounts{};                   // in the order in which they began to lag
   std::vector<std::pair<Account*, OwnerKey>> owners{};  // may name one twice; of these accounts
@@ -25,18 +25,18 @@ class CommittedUsage {
  public:
   explicit CommittedUsage(Clock clock = &kSystemTime) : clock_(clock) {}
 
-  // What a start has taken from the log that it found, before any group.
+  // The usage that a start replayed from the log, before any group.
   void begin_with(LaggingUsage found);
   // Whether there is anything to write.
   bool lags() const { return !lagging_.accounts.empty() || lagging_.first_record != lagging_.next_record; }
 
   void begin_group();
-  // What one transaction charges, and then changes of accounts. In commit order.
+  // Applies the charges of one transaction, and then changes of accounts. In commit order.
   void apply(const std::vector<Charge>& charges, const std::vector<AccountChange>& changes);
   void apply(const CountStep& step);
   // The group is a checkpoint.
   void checkpoint() { checkpoints_ = true; }
-  // What the group's usage is in the store.
+  // Adds the records of the group's usage.
   void put_group(WriteBatch& batch);
 
  private:
@@ -46,7 +46,7 @@ class CommittedUsage {
   void put_log(WriteBatch& batch);
   void put_records(WriteBatch& batch);
 
-  // Beyond any of these a group is a checkpoint. So many records are read by a start after a crash.
+  // Beyond any of these a group is a checkpoint. The number of records that a start after a crash reads.
   static constexpr std::uint64_t kLogRecordsMax = 256;
   static constexpr std::size_t kLaggingMax = 1u << 14, kLaggingOwnersMax = 1u << 16;
   const Clock clock_;

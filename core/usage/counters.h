@@ -1,4 +1,4 @@
-// What one limit is compared with: usage, the limits, and since when a soft one is passed.
+// The counters that one limit is compared with: usage, the limits, and the time since when a soft one is exceeded.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,7 @@ namespace stoa::core {
 
 using Clock = const TimeSource*;
 
-// A change of a counter: of all that it counts, of the classes that are a part of that, and of what its limits see of
-// it.
+// A change of a counter: of the total, of its classes, and of the part excluded from limits.
 struct CountersChange {
   Usage all;
   UsageByClass by_class;
@@ -25,8 +24,8 @@ bool is_zero(const CountersChange& a);
 struct Counters {
   struct NotLive {
     UsageByClass by_class;
-    Usage excluded;  // what limits do not see: the sum of those classes, and what operations that are under way hold
-                     // of it
+    Usage excluded;  // usage excluded from limits: the sum of those classes, and the reservations of running operations
+                     // in them
   };
 
   Usage used;
@@ -40,13 +39,13 @@ struct Counters {
   UsageRecord record() const { return {.usage = used, .limits = limits, .since = since, .by_class = by_class()}; }
   bool is_nothing() const { return is_zero(used) && not_live == nullptr && !limits.any(); }
 
-  // kQuota: growth of what is counted by `delta` passes a hard limit, or comes when the grace of a soft one is over.
+  // kQuota: growth of the counted usage by `delta` exceeds a hard limit, or comes when the grace of a soft one is over.
   // Only growth is refused, each dimension by itself: deleting and shrinking work above a limit, too.
   Status admit(const Usage& delta, Clock clock) const;
   // All that have a clock return whether a soft limit was passed, or is kept again. Null: neither is looked at.
   bool add(const CountersChange& change, Clock clock);
   bool limit(const QuotaLimits& to, Clock clock);
-  // Other classes are not counted from now on. No operation may be under way that holds some of it.
+  // Other classes are not counted from now on. No operation in progress may have reserved some of it.
   void leave_out(const ExcludedClasses& classes);
   bool follow(Clock clock);
 

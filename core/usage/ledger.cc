@@ -18,14 +18,14 @@ const Account* meeting_point(const Account* a, const Account* b) {
   return nullptr;
 }
 
-// What charges add up to for one counter of one account.
+// The sum of charges for one counter of one account.
 struct Net {
   Account* account;
   std::optional<OwnerKey> owner;  // absent: the total
-  CountersChange before, after;   // without and with what is added now
+  CountersChange before, after;   // without and with the charges added now
 };
 
-// The counter whose limits bind an owner; null: there is none, or owners are not wholly counted yet.
+// The counter whose limits bind an owner; null: there is none, or the count of owners is not complete yet.
 const Counters* binding(const Account& account, const OwnerKey& owner) {
   const OwnerCounters* const owners = account.reserved.owners.get();
   if (owners == nullptr || !owners->exact()) return nullptr;
@@ -57,7 +57,7 @@ class Nets {
   std::vector<Net> nets_;
 };
 
-// What an operation holds of a counter that it changes by `net`: the larger of what is true with it and without it.
+// The reservation of an operation that changes a counter by `net`: the larger of the usage with it and without it.
 Usage reserved_of(const Usage& net) {
   return {std::max<ByteCount>(net.bytes, 0), std::max<std::int64_t>(net.files, 0),
           std::max<std::int64_t>(net.directories, 0)};
@@ -80,7 +80,7 @@ bool grows(const Usage& delta) {
   return delta.bytes >= 0 && delta.files >= 0 && delta.directories >= 0;
 }
 
-// One dimension of Tightest, as far as it was looked at.
+// One dimension of Tightest, so far.
 void tighten(TightestQuota& have, const std::optional<std::uint64_t>& hard, const std::optional<std::uint64_t>& soft,
              std::uint64_t used, Timestamp grace_ends, Timestamp now) {
   if (!hard && !soft) return;

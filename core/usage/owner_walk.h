@@ -1,4 +1,4 @@
-// Directories that wait for their usage by user and group to be counted, and how far that is
+// Directories that wait for their usage by user and group to be counted, and the progress
 // (core/namespace/owner_count.h).
 #pragma once
 
@@ -19,7 +19,7 @@ struct OwnerWalk {
   std::shared_ptr<CountedFiles> committed = std::make_shared<CountedFiles>();
 };
 
-// Whether directories may wait to be counted: since they said so, or from before the start. Thread-safe.
+// Whether directories may wait to be counted: since a request, or from before the start. Thread-safe.
 class OwnerCountRequest {
  public:
   void make() { wanted_ = true; }
@@ -30,7 +30,7 @@ class OwnerCountRequest {
 
 struct OwnerCount {
   OwnerCountRequest request;
-  // Told of a new wish, to count soon; set before the first operation. Null: somebody looks from time to time.
+  // Called for a new request, to count soon; set before the first operation. Null: a caller polls.
   std::function<void()> on_request = nullptr;
   std::mutex mutex;  // guards the walk; comes before the tree lock
   std::unique_ptr<OwnerWalk> walk;

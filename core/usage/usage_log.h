@@ -1,7 +1,7 @@
-// What directories count is written rarely: a directory counts what every change below it counts, and one that is 2000
-// directories deep would cost 2000 records for each file. A group of commits leaves one record of what it charged to
-// whom; now and then (settling) the records of all directories above are written as they are, and those records go.
-// What is charged to a directory that is gone is written with its group. Family state, "usage" and a number; after a
+// Log of usage changes. Usage records are written rarely: every change counts in all directories above it, and a
+// directory at depth 2000 would cost 2000 records for each file. A group of commits leaves one log record of its
+// charges by account. Now and then (settling) the records of all directories above are written, and the log records
+// go. Charges to a directory that is gone are written with their group. Family state, "usage" and a number; after a
 // crash a start adds them up (core/volume/replay_usage.h).
 #pragma once
 
@@ -17,7 +17,7 @@ namespace stoa::core {
 
 class UsageLog {
  public:
-  // To whom: a directory, for all above it, and an owner in those that count owners.
+  // The target of a charge: a directory, for all above it, and an owner in those that count owners.
   struct Payee {
     FileId dir = kNoFile;
     UsageClass of = UsageClass::kLive;
@@ -25,7 +25,7 @@ class UsageLog {
     auto key() const { return std::tuple(dir, of, owner.uid, owner.gid); }
     bool operator<(const Payee& other) const { return key() < other.key(); }
   };
-  // A directory that is gone, and what it handed on to its parent what it was charged as.
+  // A removed directory: the parent that took over its charges, and their class.
   struct Gone {
     FileId parent = kNoFile;
     UsageClass child_class = UsageClass::kLive;
@@ -40,7 +40,7 @@ class UsageLog {
   const std::map<FileId, Gone>& gone() const { return gone_; }
 
   std::string encode() const;
-  // Adds what a record says. kCorrupt.
+  // Adds the charges of a record. kCorrupt.
   Status add(std::string_view record);
 
  private:

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint8_t kVersion = 1;
 
-// What there is behind the usage, in this order.
+// The parts behind the usage, in this order.
 constexpr std::uint16_t kHasLimits = 1;
 constexpr std::uint16_t kHasChildLimits = 2;
 constexpr std::uint16_t kHasSince = 4;
@@ -115,7 +115,7 @@ Result<UsageRecord> UsageRecord::decode(std::string_view value) {
   if ((which & kCountsOwners) != 0)
     record.owners = (which & kOwnersBeingCounted) != 0 ? OwnersCounted::kBeingCounted : OwnersCounted::kYes;
   record.height = static_cast<std::uint32_t>(in.get_varint());
-  // What counts below zero would end in an assertion later.
+  // A negative count would end in an assertion later.
   const Usage live = record.usage + -sum_of(record.by_class, kAllButLive);
   bool sound = in.ok() && !is_negative(live);
   for (const UsageClass of : kClassesButLive) sound = sound && !is_negative(record.by_class[of]);

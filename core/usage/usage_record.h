@@ -1,4 +1,4 @@
-// What a directory knows of all below it, or a user or group in it, with the limits: family usage.
+// The stored usage and limits of a directory, or of a user or group in it: family usage.
 #pragma once
 
 #include <string>
@@ -31,7 +31,7 @@ inline UsageByClass operator-(UsageByClass a) {
   return a;
 }
 
-// What of it is of these classes.
+// The part of these classes.
 inline Usage sum_of(const UsageByClass& by_class, const ExcludedClasses& classes) {
   Usage sum;
   for (const UsageClass of : kClassesButLive) {
@@ -40,11 +40,10 @@ inline Usage sum_of(const UsageByClass& by_class, const ExcludedClasses& classes
   return sum;
 }
 
-// Whether a directory knows what each user and group owns below it.
+// Whether a directory counts usage by user and group.
 enum class OwnersCounted : std::uint8_t {
   kNo,
-  kBeingCounted,  // what was there when that was asked for is being looked at; nothing that is known so far is stored
-                  // but limits
+  kBeingCounted,  // files that existed at the request are being counted; only limits are stored meanwhile
   kYes,
 };
 
@@ -58,16 +57,16 @@ struct UsageRecord {
   OwnersCounted owners =
       OwnersCounted::kNo;  // else users and groups have records of their own, under the key of the directory
   UsageByClass by_class{};
-  std::uint32_t height = 0;  // of a directory: how many lie in each other below it, at most
+  std::uint32_t height = 0;  // of a directory: nesting depth below it
   bool upload = false;       // with an surviving parent: it was the directory of a multipart upload
 
-  // What the limits of a directory that leaves these out are compared with.
+  // The usage compared with the limits of a directory that excludes these classes.
   Usage counted(const ExcludedClasses& excluded) const { return usage + -sum_of(by_class, excluded); }
   std::string encode() const;
   static Result<UsageRecord> decode(std::string_view value);
 };
 
-// Whether an administrator has said anything about the directory.
+// Whether an administrator has set anything on the directory.
 inline bool has_quota(const UsageRecord& record) {
   return record.limits.says_anything() || record.child_limits.says_anything() || record.owners != OwnersCounted::kNo;
 }

@@ -23,8 +23,8 @@
 namespace stoa::core {
 namespace {
 
-// Walks the families in order and compares what they say of each other. Memory: a few words a file. What cannot be read
-// is named and passed over; what would be compared with it is not.
+// Scans the families in order and compares their records with each other. Memory: a few words a file. Unreadable
+// records are reported and skipped; comparisons that need them are skipped, too.
 class Checker {
  public:
   Checker(VolumeContext& volume, KvReader& kv, const CheckOptions& options)
@@ -106,7 +106,7 @@ class Checker {
     }
   }
 
-  // A record of the snapshot. Damaged ones are told by each(): here nothing is known of them.
+  // A record of the snapshot. each() reports damaged ones: here they are unknown.
   enum class Looked : std::uint8_t { kFound, kAbsent, kUnreadable };
   Looked look(Family family, std::string_view key, std::string* value) {
     const auto found = kv_.get(family, key, value);
@@ -128,7 +128,7 @@ class Checker {
     }
     return below.empty() ? "/" : below;
   }
-  // In place of a record that cannot be read: who needs it to be followed.
+  // In place of a record that cannot be read: the paths that end there.
   void cut_off(const std::string& path, FileId id) {
     problem(path + " (" + number(id) + ") cannot be followed: its record cannot be read");
   }
@@ -275,7 +275,7 @@ class Checker {
   }
 
   Status check_data(FileId id) {
-    // Sums and bytes are of now, not of the snapshot: so is the file that they are compared for.
+    // Sums and bytes are of now, not of the snapshot, like the file of the comparison.
     const auto node = volume_.nodes.get(id);
     if (!node && node.error().code == Errc::kStale) return {};
     if (!node || !verify_file(volume_, *node, [](std::uint64_t) { return true; })) {
@@ -304,7 +304,7 @@ class Checker {
                 entry->id);
       }
       if (dir == files_.end() && damage_.unreadable(Family::kInode, keys::id_key(parent))) {
-        ++entries_;  // the directory is told of where it has its name
+        ++entries_;  // the directory is reported at its name
         return {};
       }
       if (dir == files_.end() || dir->second.type != FileType::kDirectory) {
@@ -333,7 +333,7 @@ class Checker {
       const Looked found = look(Family::kCookie, keys::cookie_key(parent, entry->cookie), &stored);
       const auto cookie = found == Looked::kFound ? CookieRecord::decode(stored) : Result<CookieRecord>{};
       if (found == Looked::kUnreadable) {
-        // Told with the family.
+        // Reported with the family.
       } else if (found == Looked::kAbsent || !cookie || cookie->id != entry->id || cookie->name != raw ||
                  cookie->flags != entry->flags) {
         problem(where + ": the cookie record is missing or differs");
@@ -415,7 +415,7 @@ class Checker {
     });
   }
 
-  // Directories whose owners are being counted (core/namespace/owner_count.h) are listed, so that it goes on.
+  // Directories whose owners are being counted (core/namespace/owner_count.h) are listed, so that counting goes on.
   Status compare_counting() {
     if (!damage_.whole({Family::kUsage})) return {};
     std::set<FileId> listed;
@@ -575,7 +575,8 @@ class Checker {
     return {};
   }
 
-  // What the usage log has is not in the records (core/usage/usage_log.h), but in those of directories that are gone.
+  // Charges in the usage log are missing in the records (core/usage/usage_log.h), except in those of directories that
+  // are gone.
   Status take_off_logged(std::unordered_map<FileId, CountersChange>& counted) {
     UsageLog log;
     STOA_CHECK_OK(
@@ -656,7 +657,7 @@ class Checker {
       const BlobId blob{keys::read_be64(key)};
       const std::string name = "blob " + std::to_string(static_cast<std::uint64_t>(blob));
       const auto record = BlobRecord::decode(value);
-      // Until it is collected, garbage may be counted as used by nobody.
+      // Until it is collected, garbage may have a count of zero.
       const bool in_use = !record || record->references != 0;
       if (in_use) ++report_.blobs;
       known[blob] = in_use;
@@ -677,8 +678,8 @@ class Checker {
       known.try_emplace(BlobId{keys::read_be64(key)}, false);
       return {};
     }));
-    // What the store keeps: no blob that nobody names, none that is named and gone. The store is of now, the names are
-    // of the snapshot: what differs is looked at again.
+    // Compares the store's blobs: each must be named, and each named blob must exist. The store is of now, the names
+    // are of the snapshot, so a difference is checked again.
     std::vector<BlobId> unnamed;
     volume_.blobs.for_each([&](BlobId blob) {
       if (known.erase(blob) == 0) unnamed.push_back(blob);
@@ -697,9 +698,9 @@ class Checker {
     return {};
   }
 
-  // Whether the store holds the blob, and nobody will ever free it. As long as no blob comes into being, the life of
-  // each goes one way: tracked until its commit, named, tracked again while it is freed, gone. So one that is in none
-  // of these states, asked for in this order, and still there at the end, is in none at all.
+  // Whether the store has the blob, and it will never be freed. As long as no blob is reserved, the life of each goes
+  // one way: tracked until its commit, named, tracked again while it is freed, gone. So a blob that is in none of these
+  // states, checked in this order, and still there at the end, is lost.
   Result<bool> is_lost(BlobId blob) {
     if (volume_.in_flight.tracked(blob)) return false;
     const std::lock_guard allocation_lock(volume_.in_flight.allocation_lock);
@@ -707,7 +708,7 @@ class Checker {
     const auto snapshot = volume_.kv.snapshot();
     for (const Family family : {Family::kBlob, Family::kGc}) {
       const auto named = has_record(*snapshot, family, blob);
-      if (!named || *named) return false;  // what cannot be read may name it
+      if (!named || *named) return false;  // an unreadable record may name it
     }
     if (volume_.in_flight.tracked(blob)) return false;
     return volume_.blobs.holds(blob);
@@ -756,7 +757,7 @@ class Checker {
     }
   }
 
-  VolumeContext& volume_;  // what is true now
+  VolumeContext& volume_;  // the present state
   KvReader& kv_;           // the snapshot that is checked
   static constexpr std::uint64_t kRecordsBetweenReports = 50'000;
   const CheckOptions& options_;
@@ -782,7 +783,7 @@ class Checker {
 }  // namespace
 
 Result<CheckReport> check_volume(VolumeContext& volume, const CheckOptions& options) {
-  // One snapshot of all families: every transaction is in it whole or not at all, so what is compared belongs together
+  // One snapshot of all families: every transaction is in it whole or not at all, so compared records belong together
   // although the volume goes on changing.
   const auto snapshot = volume.kv.snapshot();
   return Checker(volume, *snapshot, options).run();

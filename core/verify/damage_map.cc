@@ -7,7 +7,7 @@
 namespace stoa::core {
 namespace {
 
-// What the first part of a family's keys numbers; empty: they are texts.
+// The objects that the first part of a family's keys numbers; empty: the keys are texts.
 std::string_view records_of(Family family) {
   switch (family) {
     case Family::kInode:

@@ -1,4 +1,4 @@
-// Which keys of the metadata could not be read, so that what is missing for that reason is not called wrong.
+// The unreadable keys of the metadata, so that records missing for that reason are not called wrong.
 #pragma once
 
 #include <initializer_list>
@@ -13,7 +13,7 @@ namespace stoa::core {
 
 class DamageMap {
  public:
-  // False: it is known already (a family may be walked twice).
+  // False: it is a duplicate (a family may be scanned twice).
   bool add(Family family, const KeyGap& gap);
   bool unreadable(Family family, std::string_view key) const;
   // Whether all of them could be read.

@@ -15,8 +15,8 @@ namespace {
 constexpr auto kForgetPeriod = std::chrono::hours(1);
 constexpr auto kRecordPeriod = std::chrono::seconds(15);
 constexpr auto kScrubPeriod = std::chrono::hours(24);
-constexpr auto kAdoptAgain = std::chrono::minutes(1);  // what failed
-constexpr auto kCountAgain = std::chrono::minutes(1);  // what failed
+constexpr auto kAdoptAgain = std::chrono::minutes(1);  // after a failure
+constexpr auto kCountAgain = std::chrono::minutes(1);  // after a failure
 
 std::chrono::milliseconds flush_period(const VolumeOptions& options) {
   return std::chrono::milliseconds(std::max<std::uint32_t>(options.lazy_attributes_ms / 2, 100));
@@ -43,7 +43,7 @@ Background::Background(VolumeContext& volume, Adoption& adoption, Registry& regi
     reading_ = head.reading.add(kRecordPeriod, [this] { read_at_leisure(); });
   volume.owner_count.on_request = [this] { head_.counting.call(counting_); };
   head.adopting.call(adopting_);
-  head.counting.call(counting_);  // what a stop has broken off
+  head.counting.call(counting_);  // continues counting that a stop interrupted
 }
 
 Background::~Background() {
@@ -66,7 +66,7 @@ void Background::report(const Status& done, std::string_view message) {
 
 void Background::flush_and_free() {
   constexpr const char* kFailed = "a round of background work failed";
-  // What waits for room is tried again although nobody asks for it.
+  // A group that waits for room is tried again even if no caller waits for it.
   report(volume_.committer.wait_applied(), "changes wait to be written");
   report(flush_lazy(volume_, &flush_pace_), kFailed);
   report(store_quiet_sums(volume_, volume_.data->sums.crowded()), kFailed);

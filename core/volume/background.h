@@ -1,7 +1,7 @@
-// The background work of a volume, on the threads of the process (core/head): flushes lazy attributes, frees garbage,
-// forgets what was set on directories that are gone, and tells events; records and verifies checksums at the rate that
-// the options allow; counts what users and groups own where that is asked for; after the start,
-// tells the blob store which blobs are in use. All give way to requests (qos/background_throttle.h).
+// The background work of a volume, on the threads of the process (core/head). It flushes lazy attributes, frees
+// garbage, forgets settings of directories that are gone, and reports events. It records and verifies checksums at the
+// rate of the options, counts usage by user and group on request, and after the start adopts blobs. All give way to
+// requests (qos/background_throttle.h).
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ namespace stoa::core {
 
 class Background {
  public:
-  // `adoption`, `registry`, `head` and all that the throttle asks for must outlive it.
+  // `adoption`, `registry`, `head` and the objects that the throttle uses must outlive it.
   Background(VolumeContext& volume, Adoption& adoption, Registry& registry, Head& head,
              const qos::BackgroundThrottle::PolicyContext& throttle);
   ~Background();

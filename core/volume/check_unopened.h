@@ -1,4 +1,5 @@
-// The verifier on a volume that is not opened, because it is damaged: nothing is replayed, and nothing changes.
+// The verifier for a volume that is not opened, because it is damaged: nothing is replayed, and nothing
+// changes.
 #pragma once
 
 #include "core/volume/volume.h"

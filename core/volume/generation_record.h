@@ -1,4 +1,4 @@
-// What the metadata know of the blob directories that belong to them: key "generation" of family config. Read and
+// The metadata's record of the blob directories that belong to them: key "generation" of family config. Read and
 // written while no volume is open on the store.
 #pragma once
 

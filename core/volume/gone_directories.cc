@@ -7,16 +7,16 @@
 namespace stoa::core {
 namespace {
 
-// Each copies what is set on all directories.
+// Each removal copies the settings of all directories.
 constexpr std::size_t kAtOnce = 256;
 
-// What is only deleted lies in a recycle bin, and is there. An id is never given to another directory.
+// A deleted directory in a recycle bin still exists. An id is never given to another directory.
 bool is_gone(VolumeContext& volume, FileId id) {
   const auto node = volume.nodes.get(id);
   return !node && node.error().code == Errc::kStale;
 }
 
-// Somebody else may have been faster.
+// Another caller may have been faster.
 Status unless_gone_too(const Status& removed) {
   return !removed && removed.error().code == Errc::kNotFound ? Status() : removed;
 }

@@ -1,4 +1,4 @@
-// What is set on a directory in the registry does not go with it: recycle policies, what audit records, QoS classes.
+// Removal of registry settings of directories that are gone: recycle policies, audit policies, QoS classes.
 #pragma once
 
 #include "core/api/registry.h"
@@ -6,8 +6,8 @@
 
 namespace stoa::core {
 
-// Takes such away from directories that are gone: no path leads to them any more, but they count where only so many may
-// be set. A step: each is a commit of its own, so a few hundred at a time. One thread at a time; blocks. Errors of the
+// Removes such settings of directories that are gone: no path leads to them any more, but they count against limits. A
+// step: each removal is a commit of its own, so a few hundred at a time. One thread at a time; blocks. Errors of the
 // store.
 Status forget_gone_directories(VolumeContext& volume, Registry& registry);
 

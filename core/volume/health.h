@@ -1,5 +1,5 @@
-// Whether a volume does what it is for. A real answer needs a real change: one small record is made durable, at most
-// every few seconds, only while somebody asks, and only if nothing else became durable lately.
+// Health check of a volume. It makes a real change durable: one small record, at most every few seconds, only on
+// request, and only if no other change became durable lately.
 #pragma once
 
 #include <chrono>
@@ -20,24 +20,24 @@ class Health {
 
   explicit Health(VolumeContext& volume) : volume_(volume) {}
 
-  // Thread-safe. Blocks at most for a durable change, or for that of whoever asked just before.
+  // Thread-safe. Blocks at most for a durable change, its own or that of a concurrent call.
   std::vector<Problem> look();
 
  private:
   void probe();
-  // Whether changes of others became durable since somebody looked, which is not long ago.
+  // Whether other changes became durable since the last look, if that is recent.
   bool others_became_durable(std::chrono::steady_clock::time_point now);
   void add_metadata(std::vector<Problem>& found) const;
   void add_content(std::vector<Problem>& found) const;
 
   VolumeContext& volume_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable probed_;
   bool probing_ = false;
   std::chrono::steady_clock::time_point fresh_until_{};
   std::optional<std::chrono::steady_clock::time_point> looked_;
   CommitTicket durable_{};  // at that time
-  Status change_;           // what became of the last one
+  Status change_;           // result of the last one
 };
 
 }  // namespace stoa::core

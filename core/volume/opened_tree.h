@@ -1,5 +1,5 @@
-// A VolumeContext with what the floors above it add: the state of the data path, and the look of the table of opens at
-// files.
+// A VolumeContext with additions of the floors above it: the state of the data path, and the file access of the table
+// of opens.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// A start after a crash: what the usage log (core/usage/usage_log.h) says is added to the directories that it concerns,
-// and settled.
+// Replay of the usage log (core/usage/usage_log.h) at a start after a crash: its charges are added to their
+// directories, and settled.
 #pragma once
 
 #include "core/txn/volume_context.h"

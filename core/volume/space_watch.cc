@@ -13,7 +13,8 @@ struct Step {
   Severity severity;
 };
 constexpr std::array<Step, 2> kSteps{{{80, Severity::kWarning}, {90, Severity::kCritical}}};
-// So much must be free below a step before it counts as left: a disk that goes up and down at 80 % is told of once.
+// This much must be free below a step before it counts as left: a disk that goes up and down at 80 % is reported
+// once.
 constexpr std::uint64_t kSlack = 2;
 
 }  // namespace

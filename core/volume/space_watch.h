@@ -1,5 +1,5 @@
-// Tells when the disks fill up, and when the metadata has no room to grow: once for each step, and once when there is
-// room again.
+// Events for disks that fill up, and for metadata without room to grow: one for each step, and one when there is room
+// again.
 #pragma once
 
 #include <cstddef>

@@ -33,7 +33,7 @@ struct VolumeInfo {
   Timestamp created;
 };
 
-// Why a volume does not do all that it is for.
+// A fault that limits the service of a volume.
 enum class ProblemKind : std::uint8_t {
   kMetadataFailed,   // nothing is accepted any more; a restart may help
   kMetadataStalled,  // changes wait for room
@@ -48,7 +48,7 @@ struct Problem {
   std::string text;    // a sentence
   std::string path{};  // of the host, where there is one
 };
-// Not able to keep or give what it should; a full disk is told as such to clients, and damage is of single files.
+// Problems that make the volume unhealthy. A full disk is reported to clients as such, and damage affects single files.
 inline bool fails(const Problem& problem) {
   return problem.kind == ProblemKind::kMetadataFailed || problem.kind == ProblemKind::kMetadataStalled ||
          problem.kind == ProblemKind::kBlobDirectory;
@@ -59,8 +59,9 @@ class Volume {
   // Writes an empty volume with a root directory owned by uid 0, mode 0755. kExists when `kv` holds one already.
   static Status format(KvStore& kv, const std::string& name, const TimeSource& time = kSystemTime);
 
-  // Opens, replays what a crash left (gc queue, lazy sizes), begins background work. `kv`, `blobs` and `metrics` must
-  // outlive the volume. kNotFound: not formatted; kNotSupported: written by a newer version; kCorrupt.
+  // Opens the volume, replays the state left by a crash (gc queue, lazy sizes), and begins background work. `kv`,
+  // `blobs` and `metrics` must outlive the volume. Errors: kNotFound when not formatted; kNotSupported: written by a
+  // newer version; kCorrupt.
   static Result<std::unique_ptr<Volume>> open(KvStore& kv, BlobStore& blobs, MetricRegistry& metrics,
                                               const VolumeOptions& options = {});
   virtual ~Volume() = default;  // flushes and stops background work
@@ -69,12 +70,12 @@ class Volume {
   virtual Registry& registry() = 0;
   virtual StateTable& state() = 0;          // opens, byte-range locks and caching leases of all protocols
   virtual qos::Scheduler& scheduler() = 0;  // of the QoS classes in the registry's snapshots
-  virtual Journal& journal() = 0;           // what changed, in order (core/journal/journal.h)
+  virtual Journal& journal() = 0;           // all changes, in order (core/journal/journal.h)
   virtual const HandleCodec& handles() const = 0;
-  virtual EventLog& events() = 0;  // what an administrator should know of
+  virtual EventLog& events() = 0;  // events for administrators
   virtual VolumeInfo info() const = 0;
-  // Puts into the journal how many denials were left out of it for being too many (core/audit/denial_limit.h). For the
-  // one who writes the audit log: the time to call again; absent: when the journal has called.
+  // Adds to the journal the number of denials omitted for being too many (core/audit/denial_limit.h). For the writer of
+  // the audit log: the time to call again; absent: when the journal has called.
   virtual std::optional<std::chrono::steady_clock::time_point> report_omitted_denials() = 0;
   // The bytes that users have read and written through all protocols since the last call, as far as audit was on
   // (core/audit/transfer_tally.h).
@@ -87,16 +88,16 @@ class Volume {
   virtual Result<CheckReport> check(const CheckOptions& options) = 0;
 
   // One round of background work now, for tests and for `background = false`.
-  virtual Status
-  run_gc() = 0;  // frees everything in the gc queue that nobody uses, and what nobody reclaimed; tells events
-  virtual Status run_purge(Timestamp now) = 0;  // one step of what leaves the recycle bins by age and size
-  // Looks at so many more files to know what users and groups own (CountOwnersRequest). True: that is known everywhere.
+  virtual Status run_gc() = 0;  // frees all unused blobs of the gc queue, and unclaimed orphans; reports events
+  virtual Status run_purge(Timestamp now) = 0;  // one step of purging the recycle bins by age and size
+  // Counts this many more files for usage by user and group (CountOwnersRequest). True: counting is complete
+  // everywhere.
   virtual Result<bool> run_owner_count(std::size_t files_max) = 0;
   virtual Status run_scrub() = 0;  // verifies every recorded checksum once
 
-  // What is wrong; performs a durable change (core/volume/health.h). Thread-safe.
+  // The present problems; performs a durable change (core/volume/health.h). Thread-safe.
   virtual std::vector<Problem> health() = 0;
-  // Files whose content was found damaged, as sentences with path and range; bounded.
+  // Damaged files found so far, as sentences with path and range; bounded.
   virtual std::vector<std::string> damage() const = 0;
 };
 

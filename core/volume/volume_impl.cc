@@ -66,8 +66,8 @@ class NamespaceImpl final : public Namespace {
   static constexpr bool begins_in_time =
       Of::kKind != OperationKind::kReads && !std::is_same_v<Of, operations::upload_discard>;
 
-  // Here all locks are gone: whoever holds a lease that was met can be told, and a front end that cannot park can wait.
-  // What answered kRecallPending has changed nothing, so it is simply done again.
+  // Here all locks are gone: the lease holder can be recalled, and a front end that cannot park can wait. An operation
+  // that answered kRecallPending has changed nothing, so it is simply done again.
   template <class Of, class Operation>
   auto answered(const OpContext& ctx, Operation operation) -> decltype(operation()) {
     requests_.add();
@@ -155,7 +155,7 @@ class VolumeImpl final : public Volume {
     if (const Status flushed = flush(); !flushed) {
       log_error("volume", "the last flush failed", {{"error", describe(flushed.error())}});
     }
-    volume_.metrics.drop_callbacks();  // before what they read goes
+    volume_.metrics.drop_callbacks();  // before the objects that they read go
   }
 
   Namespace& ns() override { return *audited_; }
@@ -177,7 +177,7 @@ class VolumeImpl final : public Volume {
     return volume_.committer.wait_durable(volume_.committer.applied());
   }
   Result<CheckReport> check(const CheckOptions& options) override {
-    // What takes space and is in use must be known.
+    // All blobs in use must be known.
     STOA_CHECK_OK(adoption_->run());
     return check_volume(volume_, options);
   }

@@ -1,4 +1,4 @@
-// What a volume knows of itself: key "volume" of family config.
+// The identity of a volume: key "volume" of family config.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace stoa::core {
 
 struct VolumeRecord {
   VolumeInfo info;
-  SipKey handle_key{};  // secret: whoever knows it can forge file handles
+  SipKey handle_key{};  // secret: its holder can forge file handles
 
   std::string encode() const {
     Encoder out;

@@ -7,7 +7,7 @@
 namespace stoa::admin {
 namespace {
 
-// What the request is about, in the words of who asks.
+// The target of the request, as the caller named it.
 std::string target_of(const Request& request) {
   for (const char* name : {"path", "target"}) {
     if (const auto it = request.query.find(name); it != request.query.end()) return it->second;
@@ -24,7 +24,7 @@ std::string target_of(const Request& request) {
 }
 
 bool is_recorded(const Route& route, const Reply& reply) {
-  // Only an admin may read secrets; that is worth a record as well. What is refused for its number would flood the log.
+  // Only an admin may read secrets; that is worth a record as well. Refusals by the rate limit would flood the log.
   const bool matters =
       route.method != Method::kGet || route.access == Access::kAdmin || reply.status == 401 || reply.status == 403;
   return matters && reply.status != 429;

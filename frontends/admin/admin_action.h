@@ -1,4 +1,4 @@
-// What the audit log is told of requests to the admin interface.
+// Records of admin requests for the audit log.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct Request;
 struct Route;
 struct Service;
 
-// One request that changed something or meant to, that showed secrets, or that was refused to who asked. Never holds a
+// A request that changed something or tried to, that showed secrets, or that was refused to its caller. Never holds a
 // secret.
 struct AdminAction {
   Timestamp time{};
@@ -27,10 +27,10 @@ struct AdminAction {
   std::string_view role{};   // "admin", "operator", "auditor", "owner"; empty without a token
   std::string_view route{};  // operationId: "set_quota"
   std::string_view method{};
-  std::string target;  // the path in the volume, or the name of the record; empty when there is none, or nobody who may
-                       // be trusted named it
-  std::string client;  // address, or "unix"
-  unsigned status = 0;   // of HTTP
+  std::string target;   // the path in the volume, or the name of the record; empty when there is none, or its sender is
+                        // not trusted
+  std::string client;   // address, or "unix"
+  unsigned status = 0;  // of HTTP
   std::string result{};  // "ok", or the code of the error, such as "access"
 };
 

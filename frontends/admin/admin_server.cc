@@ -21,11 +21,11 @@ namespace {
 constexpr std::size_t kBodyBytesMax = 1u << 20;
 
 constexpr std::chrono::seconds kPatience{10};
-// Of one port or socket; beyond it connections wait in the kernel for us to accept.
+// Connections of one port or socket; beyond it they wait in the kernel for us to accept.
 constexpr int kBacklog = 256;
 
-// What browsers hold pages to that come from here: nothing from elsewhere, in nobody's frame, nothing guessed. There is
-// no CORS, so pages from elsewhere read nothing.
+// Browser rules for pages from here: no content from elsewhere, no framing, no guessing of types. There is no CORS, so
+// pages from elsewhere read nothing.
 constexpr std::pair<const char*, const char*> kSecurityHeaders[] = {
     {"Content-Security-Policy", "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"},
     {"X-Frame-Options", "DENY"},
@@ -75,12 +75,12 @@ Counter& ended(MetricRegistry& metrics, const char* why) {
                          {{"why", why}});
 }
 
-// What is wrong, as the administrator is told: `about` what, and what else to choose.
+// The error text for the administrator: `about` is its subject, `remedy` the alternative.
 Error refused(const Error& error, std::string about, std::string_view remedy = {}) {
   return {error.code, error.sys_errno, about.append(error.detail).append(remedy)};
 }
 
-// What MHD asks for the bytes of a reply without an end. While there are none the connection is suspended and costs no
+// The source that MHD reads a reply without an end from. While there are none the connection is suspended and costs no
 // thread.
 struct Streaming {
   MHD_Connection* connection;
@@ -202,11 +202,11 @@ class Server final : public AdminServer {
       if (auto* known = http::context_of<http::Connection>(connection))
         admin::enter(*known, phase, server.options_.limits);
     }
-    // Takes no more connections, and waits for what it has.
+    // Takes no more connections, and waits for the present ones.
     void drain() {
       daemon->stop_listening();
       // Streams of events have no end of their own, and MHD must not be stopped while a connection is suspended.
-      // Whoever watches comes again with the cursor that he has.
+      // Watchers reconnect with their cursor.
       draining = true;
       if (server.service_.watch != nullptr) server.service_.watch->end_all();
       std::unique_lock lock(mutex);
@@ -238,7 +238,7 @@ class Server final : public AdminServer {
 
   Result<std::unique_ptr<Serving>> serve(const http::Listener& listener, const http::Certificate& certificate) {
     auto serving = std::make_unique<Serving>(*this);
-    // The library divides its limit by the threads, and what gives way is still there until its thread has seen it.
+    // The library divides its limit by the threads, and a connection that gives way stays until its thread has seen it.
     http::DaemonOptions options{
         .name = "admin",
         .flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME,
@@ -262,7 +262,7 @@ class Server final : public AdminServer {
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
       http::ClientAddress client = http::client_address(http::address_of(connection));
       client.bytes = http::network_of(client.bytes);
-      // The library's limit leaves room for one more where none gives way.
+      // The library's limit leaves room for one more when none gives way.
       (void)one.connections.make_room(client);
       http::Connection* const added = one.connections.add(http::socket_of(connection), std::move(client));
       admin::enter(*added, Phase::kFresh, one.server.options_.limits);
@@ -298,7 +298,7 @@ class Server final : public AdminServer {
     auto* arrival = static_cast<Arrival*>(*state);
     if (arrival == nullptr) {
       auto fresh = std::make_unique<Arrival>();
-      // MHD leaves the body away by itself (RFC 9110 9.3.2).
+      // MHD omits the body by itself (RFC 9110 9.3.2).
       const auto known = parse_method(method == std::string_view(MHD_HTTP_METHOD_HEAD) ? MHD_HTTP_METHOD_GET : method);
       fresh->known_method = known.has_value();
       fresh->request.method = known.value_or(Method::kGet);

@@ -16,7 +16,7 @@ struct ServerOptions {
   std::uint16_t port = 0;   // 0: any free one
   std::string socket_path;  // empty: no Unix socket. An old socket file there is replaced.
   unsigned socket_mode = 0660;
-  // Of the port, and again of the socket, so that neither keeps the other from being answered.
+  // Of the port, and again of the socket, so that neither blocks the other.
   unsigned threads = 4;
   ConnectionLimits limits{};
   // PEM, with the chain; both or none. The TCP port then speaks TLS 1.2 and later; the Unix socket never does.
@@ -24,17 +24,17 @@ struct ServerOptions {
   std::string tls_key_file{};
 };
 
-// Serves from start() until it is destroyed; the destructor waits for requests under way.
+// Serves from start() until it is destroyed; the destructor waits for running requests.
 class AdminServer {
  public:
   // `service` must outlive the server. kInvalid, kBusy (the address is in use), kAccess.
   static Result<std::unique_ptr<AdminServer>> start(Service& service, const ServerOptions& options);
   virtual ~AdminServer() = default;
   virtual std::uint16_t port() const = 0;  // 0 without a TCP port
-  virtual std::string pin() const = 0;     // of the key that the port shows, as Certificate has it; empty without TLS
+  virtual std::string pin() const = 0;     // of the key of the port, as in Certificate; empty without TLS
 
   // Shows the certificate that is in the files now, when it is another one: new connections meet it at once. Waits for
-  // requests under way for at most 10 s, then cuts them off. kInvalid, and it serves as before: a file cannot be used.
+  // running requests for at most 10 s, then cuts them off. kInvalid, and it serves as before: a file cannot be used.
   // Not thread-safe.
   virtual Status renew() = 0;
 };

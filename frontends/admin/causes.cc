@@ -321,7 +321,7 @@ void add_space(Json& causes, const core::StatfsReply& space, std::span<const cor
   const auto has_room = [](const core::BlobStore::DirectoryHealth& disk) {
     return disk.ok && disk.space.free >= kPieceBytes;
   };
-  // Without disks to ask, what is free may be what a quota leaves: of that, add_quota() tells.
+  // Without disks to ask, the free space may be that of a quota, which add_quota() reports.
   const bool by_quota = space.bytes_quota.limited() && space.bytes_quota.room <= space.bytes_free;
   const bool full = disks.empty() ? space.bytes_free < kPieceBytes && !by_quota : std::ranges::none_of(disks, has_room);
   if (full) {

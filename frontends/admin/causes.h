@@ -1,5 +1,4 @@
-// What keeps somebody from something, or makes him wait: a sentence for each cause, and what an administrator does
-// about it.
+// Causes of refusals and waits: a sentence for each cause, with the remedy for an administrator.
 #pragma once
 
 #include <optional>
@@ -15,32 +14,33 @@
 
 namespace stoa::admin {
 
-// Each adds to a list of {"code": …, "parameters": {…}, "what": …, "remedy": …} if it is a cause. `what` is the
-// sentence that `code` with its parameters says in English; openapi.yaml has the list of them; commands in a remedy can
-// be typed as they are, but for what is in capitals.
+// Each adds to a list of {"code": …, "parameters": {…}, "what": …, "remedy": …} if it is a cause. `what` is the English
+// sentence for `code` with its parameters; openapi.yaml lists them. Commands in a remedy can be pasted, except for
+// words in capitals.
 
 // The user may not search this directory, which is on the way.
 void add_no_way(Json& causes, const core::User& user, const std::string& path, const core::GetAclReply& acl);
-// What keeps the user from these AccessRights: the mode, the first entry of the list that denies one, or that none
-// allows them.
+// The reason why the user lacks these AccessRights: the mode, the first entry of the list that denies one, or no entry
+// that allows them.
 std::string why_denied(const core::User& user, const core::GetAclReply& acl, std::uint32_t rights);
-// `denied`: what the user may not do here, in words; `why`: why_denied().
+// `denied`: the actions denied to the user, in words; `why`: why_denied().
 void add_denied(Json& causes, const core::User& user, const std::string& denied, const std::string& why,
                 const std::string& path, const core::GetAclReply& acl);
 void add_recycled(Json& causes);
 void add_sealed(Json& causes, const std::string& by);
 void add_no_export(Json& causes, const std::string& path);
 void add_read_only(Json& causes, const core::Export& record);
-// The export wants Kerberos of NFS clients, and `kerberos` (Service::kerberos) says that there is none: a sentence.
+// The cause that the export requires Kerberos of NFS clients, and `kerberos` (Service::kerberos) is not available: a
+// sentence.
 std::optional<std::string> nfs_lockout(const core::Export& record, const Status& kerberos);
 void add_no_kerberos(Json& causes, const core::Export& record, const Status& kerberos);
-// What the rules of the export say to one client.
+// The effect of the export's rules on one client.
 void add_client(Json& causes, const core::Export& record, const core::Network& client);
 
 // Whether nothing more is let in: at a hard limit, or too long above a soft one.
 bool is_full(const core::UsageReply& reply);
-// `owner`: "", or " --user NAME", " --group NAME" as of stoa quota. `bin`: what the directory's recycle bin holds of
-// what is counted.
+// `owner`: "", or " --user NAME", " --group NAME" as of stoa quota. `bin`: the counted usage of the directory's recycle
+// bin.
 void add_quota(Json& causes, const std::string& path, const std::string& owner, const core::UsageReply& reply,
                const core::Usage& bin);
 

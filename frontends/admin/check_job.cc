@@ -12,7 +12,7 @@ CheckJob::~CheckJob() {
 Status CheckJob::start(bool read_data) {
   const std::lock_guard lock(mutex_);
   if (snapshot_.state == State::kRunning) return fail(Cause::kCheckRuns);
-  if (thread_.joinable()) thread_.join();  // It has left run(): the state says so.
+  if (thread_.joinable()) thread_.join();  // It has left run(), as the state shows.
   done_ = 0;
   total_ = 0;
   snapshot_ = {.state = State::kRunning, .read_data = read_data, .started = wall_now()};

@@ -1,4 +1,4 @@
-// The online verifier as one background job: started by a request, asked about by others.
+// The online verifier as one background job: started by one request, polled by others.
 #pragma once
 
 #include <atomic>
@@ -41,7 +41,7 @@ class CheckJob {
   core::Volume& volume_;
   std::atomic<std::uint64_t> done_{0};
   std::atomic<std::uint64_t> total_{0};
-  mutable std::mutex mutex_;  // guards what follows; not held while the check runs
+  mutable std::mutex mutex_;  // guards the members below; not held while the check runs
   Snapshot snapshot_;
   std::thread thread_;
 };

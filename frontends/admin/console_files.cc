@@ -7,7 +7,7 @@
 namespace stoa::admin {
 namespace {
 
-// Nothing from elsewhere, no inline script or style, in no frame: a page that asks for a token must be our own.
+// Nothing from elsewhere, no inline script or style, in no frame: a page that takes a token must be our own.
 constexpr const char* kPolicy =
     "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 

@@ -12,9 +12,9 @@ struct Service;
 struct ConsoleFile {
   std::string_view path;  // "/", "/assets/index-4f2a.js"
   std::string_view content_type;
-  std::string_view bytes;  // as they are sent
+  std::string_view bytes;  // as sent
   std::string_view etag;   // with its quotation marks
-  bool gzip = false;       // what `bytes` are
+  bool gzip = false;       // the encoding of `bytes`
   bool immutable = false;  // the name changes with the content, so that a browser never has to ask again
 };
 

@@ -1,4 +1,4 @@
-// A reply that has no end: what it says comes bit by bit, and nobody waits for it in a thread.
+// A reply without an end: its text comes bit by bit, and no thread waits for it.
 #pragma once
 
 #include <cstddef>
@@ -11,22 +11,22 @@ namespace stoa::admin {
 // Thread-safe. One side adds, the other (the HTTP library) takes.
 class EventStream {
  public:
-  // What may wait to be taken. Who adds asks full() first.
+  // Limit of the buffered text. Callers of add() ask full() first.
   static constexpr std::size_t kBytesMax = 1u << 20;
 
   enum class Take : std::uint8_t { kSome, kNone, kEnd };
 
   void add(std::string_view text);
   bool full() const;
-  // Nothing more is added; what waits is still taken.
+  // Nothing more is added; buffered text is still taken.
   void end();
 
-  // Moves up to `most` bytes to `into`. kNone: there is nothing, and `rest` was called under the lock of the stream,
-  // before anything can be added; `wake` is called once, from any thread and under that lock, when there is something
-  // again.
+  // Moves up to `most` bytes to `into`. kNone: the buffer is empty, and `rest` was called under the lock of the
+  // stream, before anything can be added. `wake` is called once, from any thread and under that lock, when there is
+  // text again.
   Take take(char* into, std::size_t most, std::size_t& taken, const std::function<void()>& rest,
             std::function<void()> wake);
-  // The taker is gone: wakes nobody any more, and keeps nothing.
+  // The taker is gone: wakes no thread any more, and drops the buffer.
   void close();
   bool closed() const;
   // Called by take() when a stream that was full has room again; outside of the lock.

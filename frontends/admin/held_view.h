@@ -1,4 +1,4 @@
-// Who has a file open or locked.
+// View of the holders that have a file open or locked.
 #pragma once
 
 #include "frontends/admin/service.h"

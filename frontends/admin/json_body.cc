@@ -9,8 +9,8 @@ namespace stoa::admin {
 
 Result<JsonBody> JsonBody::parse(std::string_view text) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) return JsonBody(nlohmann::json::object());
-  // The parser recurses on nested values; no body of ours is deeper than three. A member that is there twice says two
-  // things, and the parser would take the last (RFC 8259 section 4).
+  // The parser recurses on nested values; no body of ours is deeper than three. A duplicate member is ambiguous, and
+  // the parser would take the last (RFC 8259 section 4).
   constexpr int kDepthMax = 8;
   std::array<std::set<std::string>, kDepthMax + 1> names;  // of the objects that are open, by depth
   std::string twice;

@@ -1,4 +1,4 @@
-// A strict reader of JSON request bodies: every member is typed, and what nobody asked for is refused.
+// A strict reader of JSON request bodies: every member is typed, and unknown members are refused.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class JsonBody {
   explicit JsonBody(nlohmann::json object, std::string where = {})
       : object_(std::move(object)), where_(std::move(where)) {}
 
-  // Absent when the member is missing or of the wrong type; the latter is remembered for finish().
+  // Absent when the member is missing or of the wrong type; the latter makes finish() fail.
   std::optional<std::string> text(std::string_view name);
   std::optional<bool> flag(std::string_view name);
   std::optional<std::uint64_t> number(std::string_view name, std::uint64_t max);

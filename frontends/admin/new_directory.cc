@@ -6,7 +6,7 @@ namespace stoa::admin {
 
 NewDirectory::~NewDirectory() {
   for (const auto& [parent, name] : made_ | std::views::reverse) {
-    // Somebody may have put something into it since: then it stays.
+    // The directory may have got entries since: then it stays.
     if (!ns_.rmdir(ctx_, {.parent = parent, .name = name})) return;
   }
 }

@@ -1,4 +1,4 @@
-// Directories that are made on the way to something that may be refused.
+// Directories made for a request that may yet be refused.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace stoa::admin {
 
-// Takes away again what it made, unless it was kept.
+// Removes its directories again, unless they were kept.
 class NewDirectory {
  public:
   struct Wanted {
@@ -25,7 +25,7 @@ class NewDirectory {
   NewDirectory(const NewDirectory&) = delete;
   NewDirectory& operator=(const NewDirectory&) = delete;
 
-  // The directory at the path. When `wanted` says so, makes what is missing of it; only the last one gets the wanted
+  // The directory at the path. When `wanted` says so, makes missing directories; only the last one gets the wanted
   // owner and mode. kNotFound, kNotDirectory, and those of mkdir.
   Result<core::FileId> find_or_make(const std::string& path, const Wanted& wanted);
   void keep() { made_.clear(); }

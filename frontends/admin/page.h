@@ -1,4 +1,4 @@
-// Lists that may be long are answered page by page.
+// Paging of long lists.
 #pragma once
 
 #include <algorithm>
@@ -19,15 +19,15 @@ namespace stoa::admin {
 
 constexpr std::size_t kPageMax = 1000;
 
-// The parameter `limit`: from 1 to kPageMax, which is what holds without it. kInvalid.
+// The parameter `limit`: from 1 to kPageMax, which is the default. kInvalid.
 inline Result<std::size_t> page_limit(const Request& request) {
   STOA_TRY(limit, query_number(request, "limit", kPageMax, kPageMax));
   if (limit == 0) return fail(Cause::kParameterForm, "limit", "at least 1");
   return limit;
 }
 
-// At most `limit` from `first` on, each as `show` has it. When there are more, `place` of the last one shown is what
-// `after` is for the next page.
+// At most `limit` from `first` on, each as `show` has it. When there are more, `place` of the last one shown becomes
+// `after` of the next page.
 template <class It, class Show, class Place>
 Json page(std::string member, It first, It last, std::size_t limit, Show show, Place place) {
   Json list = Json::array();
@@ -51,10 +51,10 @@ Result<Json> page_by_name(const Request& request, std::string member, const Reco
   return page(std::move(member), first, records.end(), limit, show, name);
 }
 
-// A page of what is set on directories, `records` in the order of their numbers, which `directory` tells; parameters
-// `after`, the number of the last one that was looked at, and `limit`. What is gone, or not within an owner's
-// directory, is left out, so a page may have fewer than `limit`. `show` makes the JSON of a record; its path is added.
-// kInvalid.
+// A page of settings of directories: `records` in the order of directory numbers, which `directory` returns.
+// Parameters: `after`, the number of the last one visited, and `limit`. Directories that are gone, or outside an
+// owner's directory, are left out, so a page may have fewer than `limit`. `show` makes the JSON of a record; its path
+// is added. kInvalid.
 template <class Records, class Directory, class Show>
 Result<Json> page_by_directory(Service& service, const Request& request, std::string member, const Records& records,
                                Directory directory, Show show) {

@@ -36,7 +36,7 @@ constexpr seconds patience_with(Phase phase) {
 void enter(http::Connection& connection, Phase phase, const ConnectionLimits& limits) {
   if (phase == Phase::kAtWork || phase == Phase::kStreaming) {
     connection.allow_for_ever();
-    (void)connection.begin_work();  // one that was cut off is answered, and does not hear it
+    (void)connection.begin_work();  // one that was cut off does not receive its answer
     return;
   }
   connection.allow(time_of(phase, limits));

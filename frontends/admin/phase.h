@@ -1,4 +1,4 @@
-// What a connection of the admin interface is doing, and how long it may take.
+// Phases of a connection of the admin interface, and their time limits.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@ struct ConnectionLimits {
 };
 
 enum class Phase : std::uint8_t {
-  kFresh,      // nothing was asked yet
+  kFresh,      // no request yet
   kIdle,       // answered, and may ask again
   kHeaders,    // of a request
   kBody,       // of a request

@@ -1,4 +1,4 @@
-// QoS classes in the words of the admin interface.
+// QoS classes in the JSON of the admin interface.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ inline constexpr std::array<std::string_view, qos::kResources> kResourceNames{"r
 // "protocol:NAME", "export:NAME", "background". kInvalid, kNotFound, kNotDirectory, with a sentence.
 Result<core::QosTarget> query_target(Service& service, const Request& request);
 
-// Target, limits, and what went through. `rule` is one of this snapshot, or the default of background work.
+// Target, limits, and use. `rule` is one of this snapshot, or the default of background work.
 Json qos_view(Service& service, const Request& request, const core::RegistrySnapshot& registry,
               const core::QosRule& rule);
 

@@ -34,14 +34,14 @@ struct Request {
   bool local = false;         // came over a loopback address or the Unix socket
   std::uint64_t id = 0;
 
-  // Filled by the router: the decoded parts of the path that stand for {…} in the route.
+  // Filled by the router: the decoded parts of the path at the {…} of the route.
   std::vector<std::string> arguments{};
-  // Who asks; nobody on routes that want no token and got none.
+  // The caller; empty on routes that need no token and got none.
   std::optional<Caller> caller{};
-  // What was found at the path that an owner's right to ask was decided by.
+  // The object at the path by which an owner's access was decided.
   std::optional<Result<core::Attributes>> place{};
 
-  // Of a call of the core that begins now. After this time the client is told that it is not known what became of it.
+  // Deadline of a call of the core that begins now. After this time the client is told that the result is unknown.
   static constexpr std::chrono::seconds kCoreCallTime{50};
   static Deadline until() { return Deadline::in(kCoreCallTime); }
   core::OpContext context(std::chrono::seconds time = kCoreCallTime) const {

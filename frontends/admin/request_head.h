@@ -1,4 +1,4 @@
-// What the head of a request says about where it ends, and whom it is for.
+// Checks of a request's head: where it ends, and which host it is for.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,12 @@ class RequestHead {
  public:
   void add(std::string_view name, std::string_view value);
 
-  // RFC 9112 6.3: a request that tells its length in two ways, or in a coding that is not known, has no end that both
-  // sides agree upon; 3.2: one for two hosts, or none, has no host. A sentence for the client; the connection must be
-  // closed behind it.
+  // RFC 9112 6.3: a request with two lengths, or an unknown coding, has no end that both sides agree upon; 3.2: one
+  // with two hosts, or none, has no host. A sentence for the client; the connection must be closed behind it.
   std::optional<std::string_view> problem(std::string_view version) const;
 
-  // It asks localhost, or an address. Other names may be led to this machine by anybody's DNS: those of pages in a
-  // browser here, say.
+  // Whether the request names localhost, or an address. Foreign DNS may lead other names to this machine, for example
+  // from pages in a browser here.
   bool host_is_here() const;
 
  private:

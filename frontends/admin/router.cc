@@ -142,12 +142,12 @@ std::optional<Reply> refuse_too_many(Service& service, const Request& request, c
   return too_many(service, request, wait, Cause::kTooManyRequests);
 }
 
-// A right token is never refused for wrong ones from the same address: whoever shares an address with others must not
-// be locked out by them, and 256 bits are not guessed.
+// A valid token is never refused for wrong ones from the same address: clients that share an address must not lock
+// each other out, and 256 bits are not guessed.
 Reply refuse_token(Service& service, const Request& request, const Error& why) {
   service.metrics.counter("stoa_admin_refused_tokens_total", "Admin requests without a token that is known and holds.")
       .add();
-  if (request.client != "unix") {  // whoever may write to the socket could stop stoad as well
+  if (request.client != "unix") {  // a process that may write to the socket could stop stoad as well
     const auto wait = service.throttle.fail(address_key(request.client), std::chrono::steady_clock::now());
     if (wait != Throttle::Wait::zero()) return too_many(service, request, wait, Cause::kTooManyWrongTokens);
   }
@@ -170,7 +170,8 @@ Reply serve(Service& service, const Route& route, Request& request) {
 
 void account(Service& service, std::string_view route, unsigned status, std::chrono::steady_clock::time_point begin) {
   const auto took = std::chrono::steady_clock::now() - begin;
-  // The registry's lock is of no weight here: admin requests are few, and the labels are bounded by the route table.
+  // The cost of the registry's lock does not matter here: admin requests are few, and the labels are bounded by the
+  // route table.
   service.metrics
       .histogram("stoa_admin_request_seconds", "Time to serve an admin request.", {{"route", std::string(route)}})
       .observe_ns(static_cast<std::uint64_t>(std::chrono::nanoseconds(took).count()));

@@ -30,7 +30,7 @@ std::span<const Route> routes();
 // Never throws. Thread-safe, blocks as the core does.
 Reply dispatch(Service& service, Request request);
 
-// Percent-decoding of RFC 3986; a '%' without two digits stays as it is.
+// Percent-decoding of RFC 3986; a '%' without two digits stays.
 std::string percent_decode(std::string_view text);
 
 }  // namespace stoa::admin

@@ -1,4 +1,4 @@
-// What goes through each protocol, for somebody who looks every few seconds and makes rates of two answers.
+// Traffic of each protocol, for clients that poll every few seconds and compute rates from two answers.
 #include <algorithm>
 
 #include "frontends/admin/query.h"
@@ -9,7 +9,7 @@
 namespace stoa::admin {
 namespace {
 
-// Where a protocol counts.
+// The counters of a protocol.
 struct ProtocolMetrics {
   std::string_view protocol, operations, errors;
   std::string_view received, sent;  // families of bytes
@@ -22,7 +22,7 @@ constexpr ProtocolMetrics kProtocolMetrics[] = {
      "stoa_s3_request_seconds"},
 };
 
-// One family may count both directions, told apart by a label.
+// One family may count both directions, separated by a label.
 std::uint64_t bytes(const MetricRegistry& metrics, std::string_view family, std::string_view other,
                     const char* direction) {
   return metrics.counter_sum(family, family == other ? Labels{{"direction", direction}} : Labels{});

@@ -1,4 +1,4 @@
-// Audit: what is recorded, and what was.
+// Audit: policies, and the recorded events.
 #include <algorithm>
 #include <ctime>
 #include <span>
@@ -37,7 +37,7 @@ Result<std::optional<Timestamp>> query_time(const Request& request, const std::s
   return std::optional(Timestamp::from(timegm(&utc), 0));
 }
 
-// What a typing error would find nothing by, and so let a search for wrongs come to nothing.
+// Refuses unknown words: with a typing error a search would find nothing, and so miss incidents.
 Status known_words(const core::AuditQuery& query) {
   constexpr std::string_view kOperations[] = {
       "create",     "mkdir", "symlink", "mknod",   "write",      "remove", "rmdir", "delete",     "rename", "link",

@@ -1,4 +1,4 @@
-// What happened lately: soft limits, damage, disks that fill up.
+// Recent events: soft limits, damage, disks that fill up.
 #include <algorithm>
 #include <limits>
 
@@ -12,7 +12,7 @@ JsonResult list_events(Service& service, const Request& request) {
   STOA_CHECK_OK(allow_query(request, {"after"}));
   STOA_TRY(after, query_number(request, "after", 0, std::numeric_limits<std::uint64_t>::max()));
   const core::EventLog& events = service.volume.events();
-  // Asked for first: what came between the two would be left out.
+  // Read first: events between the two reads would be left out.
   std::uint64_t next = events.newest();
   Json list = Json::array();
   for (const core::Event& event : events.after(after)) {

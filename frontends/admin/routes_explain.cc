@@ -1,4 +1,4 @@
-// Why something is refused, which limits apply, and what is full or makes wait.
+// Explanations: why requests are refused, which limits apply, and which resources are full or throttled.
 #include <algorithm>
 #include <optional>
 #include <span>
@@ -28,7 +28,7 @@ constexpr Right kDirectoryRights[] = {
     {"change", core::kAccessModify | core::kAccessExtend, core::kRightAddFile | core::kRightAddSubdirectory},
     {"remove", core::kAccessDelete, core::kRightDeleteChild}};
 
-// What the user may do with the object itself, and the directory above it that keeps the user from getting there.
+// The user's access to the object itself, and the directory above it that blocks the user.
 Result<Json> access_view(Service& service, const Request& request, const core::User& user, const core::Attributes& attr,
                          const std::vector<core::FileId>& directories, Json& causes) {
   core::Namespace& ns = service.volume.ns();
@@ -51,12 +51,12 @@ Result<Json> access_view(Service& service, const Request& request, const core::U
   }
   const std::span<const Right> rights =
       attr.type == core::FileType::kDirectory ? std::span<const Right>(kDirectoryRights) : kFileRights;
-  std::vector<std::pair<std::string, std::string>> denials;  // what denies, and what it does
+  std::vector<std::pair<std::string, std::string>> denials;  // the cause, and its effect
   STOA_TRY(acl, ns.get_acl(request.context(), {.id = attr.id}));
   for (const Right& right : rights) {
     STOA_TRY(reply, ns.access(as_user, {.id = attr.id, .wanted = right.bits}));
     json[reply.granted == right.bits ? "granted" : "denied"].push_back(right.name);
-    // Few files are programs: that is no cause of anything. And what a recycle bin refuses, it refuses to everybody.
+    // Few files are programs: that is no cause of anything. And a recycle bin refuses the same to every user.
     if (reply.granted == right.bits || right.bits == core::kAccessExecute || reply.read_only) continue;
     const std::string why = why_denied(user, acl, right.rights);
     const auto same = std::ranges::find(denials, why, &std::pair<std::string, std::string>::first);
@@ -70,7 +70,7 @@ Result<Json> access_view(Service& service, const Request& request, const core::U
   return json;
 }
 
-// The rule of the export that decides about the client: the first that fits, with its number; null: none does.
+// The rule of the export that applies to the client: the first match, with its number; null: none.
 Json deciding_rule(const core::Export& record, const core::Network& client) {
   const core::ClientRule* const rule = record.rule_for(client.address);
   if (rule == nullptr) return {};
@@ -106,15 +106,15 @@ Result<std::optional<core::Network>> client_of(const Request& request) {
   return *client;
 }
 
-// What the recycle bin of the directory adds to its usage.
+// The usage of the directory's recycle bin.
 Result<core::Usage> kept_in_bin(Service& service, const Request& request, core::FileId dir) {
   STOA_TRY(status, service.volume.ns().recycle_status(request.context(), {dir}));
   const bool counts = status.bin_of == dir && (!status.policy || status.policy->counted);
   return counts ? status.used : core::Usage{};
 }
 
-// Those above, the nearest last, with whether there is room for one byte and one file more; each with those of the user
-// and the user's group in the same directory behind it.
+// The quotas above, the nearest last, with whether there is room for one byte and one file more. Behind each are those
+// of the user and the user's group in the same directory.
 class QuotasView {
  public:
   QuotasView(Service& service, const Request& request, Json& causes)
@@ -159,7 +159,7 @@ class QuotasView {
   Json list_ = Json::array();
 };
 
-// Whether requests for this place pay the QoS class: of the user and the client that were named, or of anybody.
+// Whether requests for this place pay the QoS class: those of the named user and client, or of any.
 bool concerns(const core::QosTarget& target, const core::User* user, const std::optional<core::Network>& client,
               const std::vector<core::FileId>& directories, const core::RegistrySnapshot& registry) {
   switch (target.kind) {

@@ -48,7 +48,8 @@ Result<core::SecurityFlavor> read_flavor(const std::string& name) {
   return fail(Cause::kFlavorUnknown, name);
 }
 
-// What creation and change have in common. Absent members leave `record` as it is. Whether the flavors were given.
+// The members common to creation and change. Absent members leave `record` as it is. Returns whether the flavors
+// were given.
 Result<bool> read_rules(JsonBody& body, core::Export& record) {
   if (const auto protocols = body.texts("protocols")) {
     record.nfs = std::ranges::find(*protocols, "nfs") != protocols->end();
@@ -77,7 +78,7 @@ Result<bool> read_rules(JsonBody& body, core::Export& record) {
   return flavors.has_value();
 }
 
-// A flavor that the server does not have would lock everybody out, or be a promise that is not kept.
+// A flavor without server support would lock out all clients, or be a broken promise.
 Status check_kerberos(const Service& service, const core::Export& record) {
   const auto wanted = std::ranges::find_if(
       record.security, [](core::SecurityFlavor flavor) { return flavor != core::SecurityFlavor::kSys; });
@@ -141,7 +142,7 @@ JsonResult create_export(Service& service, const Request& request) {
   directory.gid = gid.value_or(directory.gid);
   STOA_TRY(path, clean_path(wanted.path));
   wanted.path = path;
-  // Refused before the directory is made; what fails behind that (a disk) takes the directory along.
+  // Checked before the directory is made; a later failure (a disk) removes the directory.
   if (security_given) STOA_CHECK_OK(check_kerberos(service, wanted));
   wanted.root = core::kRootId;
   STOA_CHECK_OK(core::check_export(wanted));

@@ -1,4 +1,4 @@
-// Quality of service: limits of QoS classes, and what goes through them.
+// Quality of service: limits of QoS classes, and their use.
 #include <algorithm>
 #include <charconv>
 #include <iterator>
@@ -16,7 +16,7 @@
 namespace stoa::admin {
 namespace {
 
-// What holds for it: what is set, or the default of background work.
+// The rule of the target: the one set, or the default of background work.
 const core::QosRule* rule_of(const core::RegistrySnapshot& registry, const core::QosTarget& target) {
   static const core::QosRule kBackground = core::background_default();
   if (const core::QosRule* rule = registry.find_qos_rule(target); rule != nullptr) return rule;
@@ -30,7 +30,7 @@ Result<Json> qos_view(Service& service, const Request& request, const core::QosT
   return fail(Cause::kNoLimits, request.query.at("target"));
 }
 
-// A place in the list, whatever becomes of users and groups meanwhile: "KIND/ID", "KIND/NETWORK".
+// A place in the list, independent of renames of users and groups: "KIND/ID", "KIND/NETWORK".
 std::string place_text(const core::QosTarget& target) {
   const bool network = target.kind == core::QosKind::kClients;
   return std::to_string(static_cast<unsigned>(target.kind)) + "/" +
@@ -76,7 +76,7 @@ JsonResult list_qos_classes(Service& service, const Request& request) {
   if (after == core::QosTarget::background()) at = rules.end();
   Json list = Json::array();
   for (; at != rules.end() && list.size() < limit; ++at) list.push_back(qos_view(service, request, *registry, **at));
-  // The time is there to make rates of what two looks show.
+  // The time allows computing rates from two answers.
   Json json{{"qos_classes", std::move(list)}, {"time_ns", qos::steady_ns()}, {"truncated", at != rules.end()}};
   if (at != rules.end()) json["next_after"] = place_text((*std::prev(at))->target);
   return json;

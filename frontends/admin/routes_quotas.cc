@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kPagesMax = 20;  // looked through for one answer
 
-// What the query asks about: all below a directory, its new children, or a user or group in it.
+// The subject of the query: all below a directory, its new children, or a user or group in it.
 struct Subject {
   core::FileId dir = core::kNoFile;
   core::QuotaOf of = core::QuotaOf::kDirectory;
@@ -67,7 +67,7 @@ Result<Subject> subject_of(Service& service, const Request& request) {
   return subject;
 }
 
-// The limits of a directory are set by those who own one above it.
+// The limits of a directory may be set by owners of a directory above it.
 Status require_setter(Service& service, const Request& request, const Subject& subject) {
   return subject.of == core::QuotaOf::kDirectory ? require_below(service, request, subject.dir) : Status{};
 }
@@ -84,7 +84,7 @@ void put_owner(Json& json, core::QuotaOf of, std::uint32_t id, const core::Regis
   }
 }
 
-// null: what is known of users and groups is exact.
+// null: usage of users and groups is exact.
 void put_counting(Json& json, const std::optional<core::OwnerCountProgress>& counting) {
   json["counting"] = counting ? Json{{"looked_at", counting->looked_at}, {"in_all", counting->in_all}} : Json();
 }
@@ -99,7 +99,7 @@ Json view_with_classes(const core::QuotaLimits& limits) {
   return json;
 }
 
-// Absent: nothing is said of them. Those that the list does not name are not counted.
+// Absent: not set. Classes not in the list are excluded.
 std::optional<core::ExcludedClasses> classes_of(JsonBody& body) {
   const auto names = body.texts("count");
   if (!names) return std::nullopt;
@@ -128,12 +128,12 @@ void put_directory(Json& json, const core::QuotaLimits& limits, const core::Quot
   json["counts_owners"] = counts_owners;
 }
 
-// The classes of what a directory holds, and whether they count in its quotas.
+// The classes of a directory's usage, and whether they count in its quotas.
 Result<Json> counted_view(Service& service, const Request& request, core::FileId dir,
                           const core::ExcludedClasses& excluded) {
   STOA_TRY(kept, service.volume.ns().recycle_status(request.context(), {dir}));
   const bool keeps = kept.policy && kept.policy->enabled;
-  // The bin of a directory above has taken what was deleted out of this one.
+  // The bin of a directory above receives this directory's deletions.
   const bool stays = keeps && kept.policy->counted && kept.bin_of == dir;
   return Json{{"live", true},
               {"open_but_deleted", !excluded.has(core::UsageClass::kOrphans)},
@@ -175,7 +175,7 @@ std::optional<std::uint64_t> limit_of(JsonBody& body, std::string_view name) {
   return body.is_null(name) ? std::nullopt : body.number(name, kMost);
 }
 
-// Whether so many percent of a hard limit are used, or a soft one is passed.
+// Whether at least this percentage of a hard limit is used, or a soft one is exceeded.
 template <class Record>
 bool is_filled(const Record& record, std::uint64_t percent) {
   const auto filled = [&](std::uint64_t used, const std::optional<std::uint64_t>& limit) {
@@ -215,8 +215,8 @@ std::optional<OwnerKey> owner_of(const std::string& text) {
   return OwnerKey{user ? core::QuotaOf::kUser : core::QuotaOf::kGroup, *id};
 }
 
-// Quotas of directories: all that the caller may see; or those that are filled to so many percent, each before those of
-// the users and groups in it that are. One answer looks at so many of them, with no lock held between pages.
+// Quotas of directories: all that the caller may see; or those filled to this percentage, each before the matching ones
+// of users and groups in it. One answer reads a bounded number of them, with no lock held between pages.
 class QuotaList {
  public:
   QuotaList(Service& service, const Request& request, std::uint64_t percent, std::size_t most)
@@ -358,7 +358,7 @@ JsonResult set_quota(Service& service, const Request& request) {
   if (excluded && subject.is_owner()) return fail(Cause::kClassesOfDirectory);
   if (!limits.any()) {
     STOA_TRY(before, limits_of(service, request, subject));
-    // What is counted can be declared for users and groups alone.
+    // Excluded classes can be set for users and groups alone.
     if (!excluded || before.any()) return fail(Cause::kQuotaEmpty);
   }
   STOA_CHECK_OK(service.volume.ns().set_quota(
@@ -371,7 +371,7 @@ JsonResult remove_quota(Service& service, const Request& request) {
   STOA_CHECK_OK(require_setter(service, request, subject));
   STOA_TRY(before, limits_of(service, request, subject));
   STOA_TRY(dir, service.volume.ns().usage(request.context(), {.dir = subject.dir}));
-  // What limits do not see concerns users and groups, too, and stays for them.
+  // Excluded classes apply to users and groups, too, and stay for them.
   core::QuotaLimits none;
   if (subject.of == core::QuotaOf::kDirectory && dir.counts_owners) none.excluded = before.excluded;
   if (!before.any() && before.excluded == none.excluded) return fail(Cause::kNoQuota, path_of_query(request));

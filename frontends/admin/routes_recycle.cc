@@ -1,4 +1,4 @@
-// The recycle bins: what is in them, restore, purge, and the policies of directories.
+// The recycle bins: items, restore, purge, and the policies of directories.
 #include <algorithm>
 #include <charconv>
 #include <limits>
@@ -14,7 +14,7 @@ namespace stoa::admin {
 namespace {
 
 constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
-// A purge may remove all that a bin holds, and says how much it removed.
+// A purge may remove all items of a bin, and returns the number removed.
 constexpr std::chrono::hours kPurgeTime{1};
 
 std::string_view protocol_name(core::Protocol protocol) {
@@ -39,8 +39,8 @@ std::string_view right_name(core::RestoreRight right) {
   return right == core::RestoreRight::kAdmin ? "admin" : "owner";
 }
 
-// What was deleted in a directory that has left the owner's since lies in the owner's bin still; where that directory
-// is now, is not told.
+// Items of a directory that was since moved out of the owner's directory still lie in the owner's bin; their present
+// path is hidden.
 Status hide_elsewhere(Service& service, const Request& request, std::vector<core::RecycledItem>& items) {
   if (request.caller->role != core::Role::kOwner) return {};
   STOA_TRY(own, service.volume.ns().path_of(request.context(), {request.caller->directory}));
@@ -82,8 +82,8 @@ Result<core::FileId> directory_of_query(Service& service, const Request& request
   return attr.id;
 }
 
-// What is set on an owner's directory binds its owner; and nobody takes what is deleted out of the quota that he is
-// held to.
+// The policy of an owner's directory binds its owner, and owners cannot take deletions out of a quota that binds
+// them.
 Status may_set_policy(Service& service, const Request& request, core::FileId dir, bool counted) {
   STOA_CHECK_OK(require_below(service, request, dir));
   if (counted || request.caller->role != core::Role::kOwner) return {};
@@ -104,7 +104,7 @@ Json rules_view(const core::RecyclePolicy& policy) {
 
 Result<Json> policy_view(Service& service, const Request& request, core::FileId dir) {
   STOA_TRY(status, service.volume.ns().recycle_status(request.context(), {dir}));
-  // Without a policy these are the rules by which what is left in a bin ages.
+  // Without a policy these are the rules by which remaining items age.
   Json json = rules_view(status.policy.value_or(core::RecyclePolicy{.enabled = false}));
   json["own"] = status.policy && status.policy->dir == dir;
   json["used"] = used_view(status.used);
@@ -117,7 +117,7 @@ Result<Json> policy_view(Service& service, const Request& request, core::FileId 
   return json;
 }
 
-// "/a/b": to the directory "/a" as "b"; "/a" or "/a/" where there is such a directory: into it under its own name.
+// "/a/b": to the directory "/a" as "b"; "/a" or "/a/" if it is a directory: into it under its own name.
 struct Target {
   core::FileId parent;
   std::string name;

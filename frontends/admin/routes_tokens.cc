@@ -1,4 +1,4 @@
-// Who may use the admin interface: sessions, and tokens with their roles.
+// Access to the admin interface: sessions, and tokens with their roles.
 #include "frontends/admin/authentication.h"
 #include "frontends/admin/json_body.h"
 #include "frontends/admin/page.h"
@@ -9,7 +9,7 @@
 namespace stoa::admin {
 namespace {
 
-// The directory as it is called now; null: it is gone, or the role has none.
+// The present path of the directory; null: it is gone, or the role has none.
 void put_directory(Json& json, Service& service, const Request& request, core::FileId directory) {
   json["directory"] = Json();
   if (directory == core::kNoFile) return;

@@ -18,7 +18,7 @@ Result<core::User> find(Service& service, const std::string& name) {
   return *user;
 }
 
-// As it is after a change, under edit_mutex.
+// The state after a change, under edit_mutex.
 Json view_now(Service& service, const std::string& name) {
   const auto snapshot = service.volume.registry().snapshot();
   return view(*snapshot->find_user(name), *snapshot);

@@ -59,7 +59,7 @@ Reply get_health(Service& service, const Request& request) {
   // Real operations, so that a volume that no longer answers, or keeps, is not called healthy.
   const auto root = service.volume.ns().getattr(request.context(), {.id = core::kRootId});
   if (!root) return {.status = 503, .content_type = "text/plain", .body = sentence(root.error()) + "\n"};
-  // Who is not known here learns no paths.
+  // A caller without a token learns no paths.
   std::string body;
   bool failing = false;
   for (const core::Problem& problem : service.volume.health()) {
@@ -83,7 +83,7 @@ JsonResult get_volume(Service& service, const Request& request) {
   return volume_view(service, request);
 }
 
-// What is configured in a way that cannot work.
+// Configurations that cannot work.
 Json warnings(const Service& service) {
   Json list = Json::array();
   const auto registry = service.volume.registry().snapshot();

@@ -1,4 +1,4 @@
-// What the admin routes work on. Made and owned by the appliance; everything outlives the server.
+// The objects that the admin routes work on. Made and owned by the appliance; everything outlives the server.
 #pragma once
 
 #include <functional>
@@ -28,7 +28,7 @@ struct ProtocolStatus {
 
 // A client that the server keeps opens, locks and caching leases for.
 struct ClientStatus {
-  std::uint64_t id = 0;  // as long as it is known, and never another's
+  std::uint64_t id = 0;  // stable while the client is known, and never reused
   std::string protocol;  // "nfs"
   std::string version;   // "nlm", "nfs4.0", "nfs4.1"
   std::string address;
@@ -48,9 +48,9 @@ struct Service {
   Timestamp started;
   std::function<std::vector<ProtocolStatus>()> protocols;
   std::function<std::vector<core::BlobStore::DirectoryHealth>()> data_directories;
-  std::function<core::BlobStore::Space()> space;  // of the disks, whatever quotas leave of it
+  std::function<core::BlobStore::Space()> space;  // of the disks, regardless of quotas
   std::function<std::vector<ClientStatus>()> clients{};
-  // Takes away what a client has, for good. kNotFound: no such client; errors of the store.
+  // Revokes all state of a client, for good. kNotFound: no such client; errors of the store.
   std::function<Status(std::uint64_t id)> evict_client{};
   // Whether NFS clients can come with Kerberos just now; else kNotSupported, with a cause.
   std::function<Status()> kerberos = [] { return Status(fail(Cause::kKeytabMissing)); };

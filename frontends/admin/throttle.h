@@ -1,4 +1,4 @@
-// How much one token or one client address may ask for, and what wrong tokens cost.
+// Rate limits for tokens and client addresses, and the cost of wrong tokens.
 #pragma once
 
 #include <chrono>
@@ -22,11 +22,10 @@ struct ThrottleLimits {
   std::chrono::seconds delay_first{1};
   std::chrono::seconds delay_max{60};
   std::chrono::seconds failures_forgotten{300};
-  std::size_t known_max =
-      4096;  // tokens and addresses remembered; the one that was idle for longest is forgotten for a new one
+  std::size_t known_max = 4096;  // tokens and addresses in the table; a new one evicts the one idle for longest
 };
 
-// Thread-safe, never blocks: whoever has to wait is told for how long.
+// Thread-safe, never blocks: returns the time that the caller has to wait.
 class Throttle {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -59,7 +58,7 @@ class Throttle {
   Known& know(std::string_view who, Time now);
 
   const ThrottleLimits limits_;
-  mutable std::mutex mutex_;  // guards what follows; held for one look
+  mutable std::mutex mutex_;  // guards the members below; held for one look
   std::list<Known> known_;    // the one heard of last first
   std::unordered_map<std::string_view, std::list<Known>::iterator> by_name_;
 };

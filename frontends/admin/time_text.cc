@@ -8,7 +8,7 @@
 namespace stoa::admin {
 namespace {
 
-// So many digits, from the front.
+// This many digits, from the front.
 std::optional<int> take_number(std::string_view& text, std::size_t digits) {
   int number = 0;
   if (text.size() < digits || text.front() < '0') return {};  // no sign
@@ -62,7 +62,7 @@ std::optional<Timestamp> parse_time(std::string_view text) {
   }
   const std::chrono::year_month_day date{std::chrono::year(*year), std::chrono::month(static_cast<unsigned>(*month)),
                                          std::chrono::day(static_cast<unsigned>(*day))};
-  // What nanoseconds since 1970 can hold.
+  // The range of nanoseconds since 1970.
   if (text != "Z" || !second || !date.ok() || *year < 1678 || *year > 2261 || *hour > 23 || *minute > 59 ||
       *second > 59)
     return {};

@@ -68,7 +68,7 @@ std::string_view to_string(core::Squash squash) {
 }
 
 void put_bytes(Json& object, std::string_view member, std::string_view bytes) {
-  object[std::string(member)] = std::string(bytes);  // dump() replaces what is no UTF-8
+  object[std::string(member)] = std::string(bytes);  // dump() replaces invalid UTF-8
   if (!is_utf8(bytes)) object[std::string(member) + "_base64"] = base64(bytes);
 }
 

@@ -18,7 +18,7 @@ std::string_view to_string(core::FileType type);
 std::string_view to_string(core::Squash squash);
 std::string_view to_string(core::SecurityFlavor flavor);
 
-// Names are bytes, JSON is Unicode: what is no UTF-8 appears with replacement characters, and whole as `NAME_base64`.
+// Names are bytes, JSON is Unicode: invalid UTF-8 appears with replacement characters, and whole as `NAME_base64`.
 void put_bytes(Json& object, std::string_view member, std::string_view bytes);
 
 Json view(const core::Attributes& attr);
@@ -28,8 +28,8 @@ Json view(const core::User& user, const core::RegistrySnapshot& registry);  // w
 Json view(const core::Group& group, const core::RegistrySnapshot& registry);
 Json view(const core::S3Key& key);  // with the secret
 Json view(const core::Usage& usage);
-// What new content may take: what the disks have free, or less where the quota that `room` tells of leaves less. Of one
-// look at the disks: what is free changes from one look to the next.
+// The space for new content: the free space of the disks, or less where the quota in `room` leaves less. Both of one
+// look at the disks: free space changes from one look to the next.
 std::uint64_t available(const core::BlobStore::Space& disks, const core::StatfsReply& room);
 // The classes that a quota may count or not, as requests and replies name them.
 inline constexpr std::array<std::pair<std::string_view, core::UsageClass>, core::kClassesButLive.size()>

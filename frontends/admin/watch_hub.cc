@@ -10,7 +10,7 @@ namespace stoa::admin {
 namespace {
 
 constexpr std::size_t kRecordsAtOnce = 512;
-// Changes of one moment are told together; so long one may wait to be told.
+// Changes of one moment are sent together; the longest delay of one for that.
 constexpr std::chrono::milliseconds kGather{20};
 
 std::string cursor_text(std::uint64_t sequence) {

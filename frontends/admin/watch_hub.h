@@ -1,5 +1,5 @@
-// Everybody who watches a directory: one thread reads the journal for all of them and hands each what concerns it, as
-// server-sent events (WHATWG HTML, 9.2).
+// Watches of directories: one thread reads the journal for all watchers and hands each its events, as server-sent
+// events (WHATWG HTML, 9.2).
 #pragma once
 
 #include <chrono>
@@ -19,13 +19,14 @@ namespace stoa::admin {
 class WatchHub {
  public:
   static constexpr std::size_t kWatchersMax = 32;
-  static constexpr std::chrono::seconds kHeartbeat{5};  // who has gone is noticed by it, and keeps a place so long
+  static constexpr std::chrono::seconds kHeartbeat{5};  // a lost watcher is detected by it, and keeps a place for this
+                                                        // time
 
   // `volume` must outlive it.
   explicit WatchHub(core::Volume& volume);
   ~WatchHub() { stop(); }
 
-  // The events of changes at or below the directory behind `cursor`: first "begin" with the cursor, then one event for
+  // The events of changes at or below the directory behind `cursor`. First "begin" with the cursor, then one event for
   // each change, its sequence as id; "lost" with a count where the journal dropped some before they were read. A
   // comment every kHeartbeat, with the newest cursor. kBusy: kWatchersMax are there; kShutdown.
   Result<std::shared_ptr<EventStream>> watch(core::FileId directory, std::uint64_t cursor);

@@ -1,4 +1,4 @@
-// What a server shows of itself over TLS.
+// The TLS certificate and key of a server.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,8 @@ struct Certificate {
   std::string pin;    // "sha256//BASE64" of the public key, as curl(1) takes it with --pinnedpubkey
 };
 
-// kInvalid: a file cannot be read, or is no PEM, or the two do not belong together; detail names it.
+// Errors: kInvalid when a file cannot be read, or is no PEM, or the two do not belong together;
+// detail names it.
 Result<Certificate> read_certificate(const std::string& chain_file, const std::string& key_file);
 
 // The same for a server that shows `shown`; nothing: the files still hold that.

@@ -14,7 +14,7 @@ struct ClientAddress {
   std::string text;                      // IPv4 in dotted form; empty: not of an IP network
 };
 
-// Of one network: an IPv4 address, or the /64 of an IPv6 address.
+// The network of an address: an IPv4 address, or the /64 of an IPv6 address.
 std::array<std::uint8_t, 16> network_of(const std::array<std::uint8_t, 16>& address);
 
 // `address` may be null.

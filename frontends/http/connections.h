@@ -1,8 +1,9 @@
-// The open connections of a server, by when each must have got on, and which of them gives way when there are too many.
+// The open connections of a server: their deadlines for progress, and the choice of the one that gives way when there
+// are too many.
 //
 // A client that sends a byte now and then keeps the idle timer of the HTTP library from firing for ever; these
 // deadlines do not move with single bytes. Where the table, or an address's share of it, is full, a new connection
-// takes the place of one whose client has the turn, so no client fills the server by connecting alone.
+// replaces one that is waiting for its client, so connecting alone fills no server.
 #pragma once
 
 #include <array>
@@ -22,7 +23,7 @@
 
 namespace stoa::http {
 
-using NanosecondClock = std::int64_t (*)();  // of the steady clock; tests have their own
+using NanosecondClock = std::int64_t (*)();  // the steady clock; tests have their own
 std::int64_t steady_now_ns();
 
 // Written by the thread that serves it, read by the watchdog and by the thread that accepts others.
@@ -37,7 +38,7 @@ struct Connection {
   int fd = -1;
   ClientAddress client{};
   NanosecondClock clock = steady_now_ns;
-  std::atomic<std::int64_t> deadline_ns{kNever};  // to be cut off, whoever has the turn
+  std::atomic<std::int64_t> deadline_ns{kNever};  // to be cut off, whichever side has the turn
   std::atomic<Turn> turn{Turn::kClient};
   std::atomic<std::int64_t> idle_since_ns{0};  // since when the client is slow, if it is its turn
 
@@ -80,7 +81,7 @@ class Connections {
   using Address = std::array<std::uint8_t, 16>;
 
   void watch();
-  // With the lock held. `of`: one of this address; null: one of the address that has most.
+  // With the lock held. `of`: one of this address; null: one of the address with the most connections.
   bool cut_an_idle_one(const Address* of);
   void cut(Connection& connection, Counter& counter);
   void leave(const Connection& connection);  // it no longer counts
@@ -88,7 +89,8 @@ class Connections {
   const ConnectionLimits limits_;
   const ConnectionCounters counters_;
   const NanosecondClock clock_;
-  mutable std::mutex mutex_;  // guards what follows; also keeps a descriptor from being closed while it is shut down
+  mutable std::mutex mutex_;  // guards the members below; also keeps a descriptor from being closed while it is shut
+                              // down
   std::condition_variable wake_;
   std::unordered_map<const Connection*, std::unique_ptr<Connection>> open_;
   std::map<Address, std::uint32_t> by_address_;  // those that were not cut off

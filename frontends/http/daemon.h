@@ -15,7 +15,7 @@
 
 namespace stoa::http {
 
-// The closure of all callbacks, and what they are; they may come from several threads. Null: the library's own way.
+// All callbacks with their closure; they may come from several threads. Null: the library's own way.
 struct Callbacks {
   void* closure;
   MHD_AcceptPolicyCallback accept = nullptr;
@@ -28,7 +28,7 @@ struct Callbacks {
 struct DaemonOptions {
   std::string name;               // of the server, for the log
   unsigned flags;                 // of the library: how it uses threads
-  std::uint32_t connections_max;  // those that were told to go and have not gone included
+  std::uint32_t connections_max;  // including those that were cut off and have not gone yet
   std::chrono::seconds idle_timeout;
   std::vector<MHD_OptionItem> items{};  // others of the library, without an end
 };
@@ -57,13 +57,13 @@ class Daemon {
   bool listening_ = true;
 };
 
-// What the callback `connection` has put into its context. Null: nothing yet.
+// The object that the callback `connection` has put into its context. Null: nothing yet.
 template <class Context>
 Context* context_of(MHD_Connection* connection) {
   const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
   return info == nullptr ? nullptr : static_cast<Context*>(info->socket_context);
 }
 int socket_of(MHD_Connection* connection);               // -1: it has none
-const sockaddr* address_of(MHD_Connection* connection);  // null: not known
+const sockaddr* address_of(MHD_Connection* connection);  // null: unknown
 
 }  // namespace stoa::http

@@ -10,7 +10,7 @@
 namespace stoa::nfs {
 
 struct ClientStatus {
-  core::HolderId id{};        // as long as the client is known, and never another's
+  core::HolderId id{};        // stable while the client is known, and never reused
   std::string_view protocol;  // "nlm" (the locks of version 3), "nfs4.0", "nfs4.1": that and later minor versions
   std::string address;
   std::string name;  // the client's own, any bytes

@@ -89,8 +89,8 @@ Result<core::Attributes> find_directory(const Call& call, core::Namespace& ns, s
     return fail(entered.error());
   }
 
-  // As everywhere, the path is walked for the server's account: who may mount is the rule's affair, who may read what
-  // is decided by every later call.
+  // The path is walked with the server's account, as everywhere: the rule decides about mounting, every later call
+  // about reading.
   core::OpContext ctx = access.context();
   ctx.cred = core::Credentials::superuser();
   STOA_TRY(root, ns.getattr(ctx, {.id = found->root}));
@@ -107,7 +107,7 @@ void ExportAccess::find_qos_classes(const rpc::Call& call, const core::FileRef& 
                                     std::vector<qos::QosClass*>& path) {
   const core::QosTable* table = snapshot_->qos_classes();
   if (table == nullptr) return;
-  // Who asks need not be found out twice where it does not matter here.
+  // Authentication need not be repeated where the caller's identity does not matter.
   const core::Export* found = snapshot_->find_export(ref.scope);
   if (found == nullptr || !found->nfs || found->rule_for(call.peer.address) == nullptr) return;
   core::QosCaller caller{.protocol = core::Protocol::kNfs, .through = found->id, .address = call.peer.address};

@@ -1,4 +1,4 @@
-// Who a caller is, and what the export that its handle names lets it do. Shared by all programs of this server.
+// Identity of a caller, and its access by the export of its handle. Shared by all programs of this server.
 #pragma once
 
 #include <memory>
@@ -28,9 +28,8 @@ class ExportAccess final {
   const core::RegistrySnapshot& snapshot() const { return *snapshot_; }
   const IdentityRules& rules() const { return rules_; }
 
-  // Makes the context of a call that comes in through this export: credentials squashed, read-only where the export or
-  // the client's rule say so. kStale: no such export (any more), or it is not published over NFS; kAccess: no rule for
-  // this client.
+  // Makes the context of a call through this export: credentials squashed, read-only where the export or the client's
+  // rule require it. kStale: no such export (any more), or not one over NFS; kAccess: no rule for this client.
   Status enter(const rpc::Call& call, core::ExportId id);
   Status enter(const rpc::Call& call, const core::Export& found);
 
@@ -42,15 +41,15 @@ class ExportAccess final {
   void find_qos_classes_here(const rpc::Call& call, core::FileId file, core::Namespace& ns,
                              std::vector<qos::QosClass*>& path);
 
-  // Whether the export that was entered last takes calls that show who they are as this one did. Each program has its
-  // own error for a call that does not, and lets some pass.
+  // Whether the export that was entered last accepts the security flavor of this call. Each program has its own error
+  // for a call that does not, and lets some pass.
   bool flavor_allowed() const { return flavor_allowed_; }
 
-  // Tells audit that the export does not take the call (core::Namespace::refused): for its address, or for how it shows
-  // who it is. `request`: what it wanted, as "MNT /projects".
+  // Reports to audit that the export refuses the call (core::Namespace::refused): for its address, or its security
+  // flavor. `request`: the operation, as "MNT /projects".
   void report_refused(const rpc::Call& call, core::Namespace& ns, const core::Export& by,
                       std::string_view request) const;
-  // Of a call that came in, and was refused by the server itself for `reason`.
+  // For an admitted call that the server itself refused for `reason`.
   void report_refused(const rpc::Call& call, core::Namespace& ns, std::string_view request,
                       std::string_view reason) const {
     report_refused(call, ns, entered().root, request, reason);
@@ -82,13 +81,13 @@ class ExportAccess final {
   std::vector<qos::QosClass*> of_directories_;  // find_path()'s
 };
 
-// What programs of this server are made of.
+// The types for programs of this server.
 using Call = rpc::CallOf<ExportAccess>;
 using Program = rpc::ProgramOf<ExportAccess>;
 
-// The directory at "/export/sub/dir", entered as this call may. Walked for the server's own account: who may name it is
-// the rule's affair, who may read what is decided by every later call. `request` is its name, for audit. kNotFound,
-// kAccess, kNotDirectory, ...
+// The directory at "/export/sub/dir", entered as this call may. Walked with the server's own account: the rule decides
+// about naming it, every later call about reading. `request` is its name, for audit. kNotFound, kAccess, kNotDirectory,
+// ...
 Result<core::Attributes> find_directory(const Call& call, core::Namespace& ns, std::string_view request,
                                         std::string_view path);
 

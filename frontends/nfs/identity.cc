@@ -32,7 +32,7 @@ const core::User* user_of_principal(const core::RegistrySnapshot& registry, cons
   const std::size_t at = principal.rfind('@');
   if (at == principal.npos || rules.realm.empty() || principal.substr(at + 1) != rules.realm) return nullptr;
   const std::string_view name = principal.substr(0, at);
-  // A user has one identity: who has another principal on record is not known by its name as well.
+  // A user has one identity: one with another principal on record is not known by its name as well.
   const core::User* user = name.find('/') == name.npos ? registry.find_user(name) : nullptr;
   return user != nullptr && user->principal.empty() ? user : nullptr;
 }

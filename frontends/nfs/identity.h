@@ -1,4 +1,4 @@
-// Who a caller is: what it shows (AUTH_SYS, Kerberos) put beside the registry's users.
+// Identity of a caller: its credential (AUTH_SYS, Kerberos) matched with the registry's users.
 #pragma once
 
 #include <span>
@@ -10,21 +10,23 @@
 
 namespace stoa::nfs {
 
-// What holds for the whole server.
+// Rules for the whole server.
 struct IdentityRules {
   bool kerberos = false;                  // there is a keytab
   std::string realm{};                    // principals of this realm are users by their name; empty: of no realm
   std::string id_domain = "localdomain";  // of user@domain in NFS version 4
 };
 
-// The user that a Kerberos principal stands for: who has it on record, else, in the server's realm, who has its name.
-// Null: nobody, and so the anonymous user. Names of services and machines ("nfs/host@REALM") are users only by record.
+// The user of a Kerberos principal: the one with it on record, else, in the server's realm, the one of its name. Null:
+// none, so the caller is the anonymous user. Names of services and machines ("nfs/host@REALM") are users only by
+// record.
 const core::User* user_of_principal(const core::RegistrySnapshot& registry, const IdentityRules& rules,
                                     std::string_view principal);
 
-// What an export takes, the best first: its own list without what the server does not have, or all that the server has.
+// The flavors that an export accepts, in order of preference: its own list without unsupported ones, or all of the
+// server.
 std::span<const core::SecurityFlavor> flavors_of(const core::Export& entry, const IdentityRules& rules);
-// What the server has.
+// The flavors of the server.
 std::span<const core::SecurityFlavor> all_flavors(const IdentityRules& rules);
 // Whether a call may come in like this. AUTH_NONE goes where AUTH_SYS goes.
 bool is_allowed(std::span<const core::SecurityFlavor> flavors, const rpc::Credential& credential);

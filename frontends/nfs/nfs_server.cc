@@ -27,7 +27,7 @@ std::size_t write_payload_offset(std::span<const std::byte> prefix) {
   return offset != 0 ? offset : nfs4::write_payload_offset(prefix);
 }
 
-// Where the server listens, if that is IPv6; "::" takes IPv4 as well.
+// The server's address, if that is IPv6; "::" takes IPv4 as well.
 std::optional<rpc::UniversalAddress> ipv6_address(const std::string& listen) {
   const auto address = rpc::parse_universal_address(listen + ".0.0", true);
   return address && !wire::is_ipv4(address->host) ? address : std::nullopt;
@@ -144,7 +144,7 @@ Result<std::unique_ptr<NfsServer>> NfsServer::start(const NfsServerOptions& opti
       STOA_CHECK_OK(tell());
     }
   }
-  // Once clients can find us: what they are told makes them ask for their locks.
+  // Once clients can find us: the notice makes them ask for their locks.
   std::vector<nlm::Address> clients;
   for (const nlm::Hosts::Known& client : made.nlm4.hosts().to_notify()) clients.push_back(client.address);
   made.restart_notice =

@@ -27,7 +27,7 @@ namespace stoa::nfs {
 struct NfsServerOptions {
   std::string address = "127.0.0.1";        // numeric; "::" takes IPv4 as well
   std::uint16_t port = 2049;                // 0: any free one
-  std::optional<std::uint16_t> mount_port;  // a second port, for clients that expect MOUNT on one of its own
+  std::optional<std::uint16_t> mount_port;  // a second port, for clients that expect MOUNT on a port of its own
   std::uint32_t workers = 0;                // threads; 0: chosen by the machine
   rpc::ServerLimits limits{};
   rpc::DuplicateCacheOptions duplicates{};
@@ -36,9 +36,9 @@ struct NfsServerOptions {
   bool register_ports = false;            // tell the portmapper at 127.0.0.1:portmapper_port
   std::uint16_t portmapper_port = 111;
   std::uint16_t client_portmapper_port = 111;  // of clients, for calls to their lock managers and status monitors
-  qos::Scheduler* scheduler =
-      nullptr;                     // of the registry's QoS classes; null: nobody is held back. Must outlive the server
-  std::chrono::seconds lease{90};  // of clients of version 4
+  qos::Scheduler* scheduler = nullptr;  // of the registry's QoS classes; null: no request is held back. Must outlive
+                                        // the server
+  std::chrono::seconds lease{90};       // of clients of version 4
   std::function<std::chrono::steady_clock::time_point()> lease_clock{};  // for tests of leases
   nfs4::StateidLimits stateids{};
 };
@@ -58,12 +58,12 @@ class NfsServer {
 
   // The clients of all versions that have, or may have, opens, locks or delegations.
   std::vector<ClientStatus> clients() const;
-  // Takes all that a client has away from it, for good: also after a restart it may not reclaim it. The client itself
-  // may go on; one of NFSv4 is told. Blocks for a durable write. kNotFound: no such client (any more); errors of the
+  // Revokes all state of a client, for good: it may not be reclaimed after a restart either. The client itself may go
+  // on; one of NFSv4 gets an error. Blocks for a durable write. kNotFound: no such client (any more); errors of the
   // store: the client may reclaim after a restart.
   Status evict(core::HolderId client);
 
-  // Takes no new calls, finishes those that run and sends their replies. False: some were left when time was up.
+  // Takes no new calls, finishes running ones and sends their replies. False: some were left when time was up.
   bool drain(std::chrono::milliseconds patience);
   // Closes all connections. Idempotent. Clients that lost a reply ask the next server.
   void stop();

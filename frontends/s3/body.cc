@@ -24,7 +24,7 @@ bool transfer_chunked(const Request& request) {
   return header && !header->empty() && !equal_names(*header, "identity");
 }
 
-// "x-amz-checksum-..." that names no algorithm of this server: a promise that nobody would keep.
+// "x-amz-checksum-..." for an algorithm that this server lacks: the promise would not be checked.
 bool is_unknown_checksum(std::string_view name) {
   constexpr std::string_view kPrefix = "x-amz-checksum-";
   if (name.size() <= kPrefix.size() || !equal_names(name.substr(0, kPrefix.size()), kPrefix)) return false;
@@ -42,7 +42,7 @@ Outcome<void> plan_checksum(const Request& request, BodyPlan& plan) {
       return refuse(Code::kInvalidRequest,
                     "Expecting a single x-amz-checksum- header. Multiple checksum Types are not allowed.");
     auto value = parse_checksum(*algorithm, header.value);
-    // What is no checksum of that kind is that of no body.
+    // A malformed checksum matches no body.
     if (!value)
       return refuse(Code::kBadDigest, "Value for " + std::string(header_of(*algorithm)) + " header is invalid.");
     plan.algorithm = algorithm;

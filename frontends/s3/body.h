@@ -1,5 +1,5 @@
-// The body of a request on its way to its user: the transfer form is taken off, lengths are held, and every hash that
-// the client announced is compared, in one pass over each block while it is in the cache.
+// Processing of a request's body: the transfer form is taken off, lengths are held, and announced hashes are
+// compared. All in one pass over each block while it is in the cache.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace stoa::s3 {
 
-// What the headers promise about the body.
+// The headers' promises about the body.
 struct BodyPlan {
   std::optional<Sha256Value> sha256{};  // x-amz-content-sha256 as a value
   bool aws_chunked = false;
@@ -27,11 +27,11 @@ struct BodyPlan {
   bool checksum_in_trailer = false;
 };
 
-// Reads lengths, Content-MD5 and x-amz-checksum headers. `payload_hash` is what x-amz-content-sha256 said (or
+// Reads lengths, Content-MD5 and x-amz-checksum headers. `payload_hash` is the value of x-amz-content-sha256 (or
 // UNSIGNED-PAYLOAD); `signing` is used when it asks for signed chunks.
 struct BodyExpectation {
   bool needs_length = false;          // a body must be announced: kMissingContentLength
-  bool checksums_are_of_body = true;  // not so for CompleteMultipartUpload, where they are of the whole object
+  bool checksums_are_of_body = true;  // not so for CompleteMultipartUpload, whose hashes are of the whole object
 };
 Outcome<BodyPlan> plan_body(const Request& request, std::string_view payload_hash, ChunkSigning signing,
                             BodyExpectation expectation);

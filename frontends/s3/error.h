@@ -1,5 +1,5 @@
-// What the S3 server answers when it cannot do what was asked. These are the codes of the S3 API reference ("Error
-// Responses"), their HTTP status, and the one table that translates the core's Errc.
+// Errors of the S3 server. These are the codes of the S3 API reference ("Error Responses"), their HTTP status, and
+// the one table that translates the core's Errc.
 #pragma once
 
 #include <cstdint>
@@ -90,7 +90,7 @@ struct CodeInfo {
 };
 const CodeInfo& info(Code code);
 
-// One refusal. `message` is for people and never tells what another client may not know.
+// One refusal. `message` is for people and never contains facts that are hidden from the client.
 struct Failure {
   Code code = Code::kInternalError;
   std::string message{};                                       // empty: the code's own
@@ -110,7 +110,7 @@ inline std::unexpected<Failure> refuse(Code code, std::string message = {}) {
 }
 std::unexpected<Failure> invalid_argument(std::string_view name, std::string_view value, std::string message);
 
-// What the name that the core did not find stands for, in the request at hand.
+// The kind of object that the core did not find, in the present request.
 enum class Missing : std::uint8_t { kKey, kBucket, kUpload };
 Code to_code(Errc code, Missing missing = Missing::kKey);
 std::unexpected<Failure> refuse(const Error& error, Missing missing = Missing::kKey);

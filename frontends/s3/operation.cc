@@ -36,8 +36,8 @@ constexpr std::array<std::string_view, kOperations> kNames{"ListBuckets",
                                                            "AbortMultipartUpload",
                                                            "Unknown"};
 
-// Query names that choose another operation than the plain one, and that this server does not offer with the method
-// at hand. Anything else in a query ("x-id", "prefix", ...) is a parameter.
+// Query names that choose another operation than the plain one, and that this server does not support with the
+// present method. Anything else in a query ("x-id", "prefix", ...) is a parameter.
 constexpr std::array<std::string_view, 36> kSubresources{"accelerate",
                                                          "acl",
                                                          "analytics",
@@ -92,7 +92,7 @@ std::unexpected<Failure> not_implemented(std::string_view what) {
   return std::unexpected<Failure>(Failure{.code = Code::kNotImplemented, .details = {{"Query", std::string(what)}}});
 }
 
-// No bucket of this server has object lock, and this is what S3 says of such a one.
+// No bucket of this server has object lock, and this is the answer of S3 for such a bucket.
 std::unexpected<Failure> no_object_lock() {
   return refuse(Code::kInvalidRequest, "Bucket is missing Object Lock Configuration");
 }

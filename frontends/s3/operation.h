@@ -18,7 +18,7 @@ enum class Operation : std::uint8_t {
   kGetBucketLocation,
   kGetBucketAcl,
   kPutBucketAcl,
-  kGetBucketConfiguration,  // the sub-resources whose answer is always "none is set"
+  kGetBucketConfiguration,  // sub-resources always answered with "none is set"
   kListObjects,
   kListObjectsV2,
   kListObjectVersions,
@@ -39,7 +39,7 @@ enum class Operation : std::uint8_t {
   kListParts,
   kCompleteMultipartUpload,
   kAbortMultipartUpload,
-  kUnknown,  // refused before it was known what it is
+  kUnknown,  // refused before the operation was known
 };
 inline constexpr std::size_t kOperations = static_cast<std::size_t>(Operation::kUnknown) + 1;
 std::string_view to_string(Operation operation);  // "PutObject"

@@ -13,13 +13,14 @@ namespace {
 
 // Clients give up after 60 s without an answer, or without progress.
 constexpr std::chrono::nanoseconds kPatience = std::chrono::seconds(40);
-// What passes then.
+// The bytes that pass then.
 constexpr std::uint64_t kLittle = 1024;
-// A piece takes of a limit what it gives in so long: a hundred transfers have their turns within kPatience.
+// A piece takes at most the amount that a limit grants in this time: a hundred transfers have their turns
+// within kPatience.
 constexpr std::chrono::nanoseconds kPieceTime = std::chrono::milliseconds(250);
 constexpr std::uint64_t kPieceMin = 4096;
 
-// What the thread that waits and the one that resumes it share.
+// State shared by the waiting thread and the one that resumes it.
 struct Turn {
   std::mutex mutex;  // guards `granted`
   std::condition_variable come;
@@ -133,7 +134,7 @@ Outcome<QosGate::Passed> QosGate::wait(const qos::Price& price, const std::optio
   const std::int64_t waited = qos::steady_ns() - began;
   if (deadline != INT64_MAX) connection_->deadline_ns.store(deadline + waited);
   if (!*turn->granted) return refuse(Code::kSlowDown);
-  // Who was just in time, and is told late, has paid more than passes now.
+  // A request granted just in time, but reported late, has paid more than passes now.
   return waited < kPatience.count() ? Passed::kInTime : Passed::kLate;
 }
 

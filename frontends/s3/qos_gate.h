@@ -1,5 +1,5 @@
-// Holds a request back until the QoS classes on its path admit it. Its connection has a thread of its own in any case:
-// that thread waits, and while it does, the client's bytes wait in the socket.
+// The gate that holds a request back until the QoS classes on its path admit it. Its connection has a thread of its own
+// in any case: that thread waits, and the client's bytes wait in the socket meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,14 @@ namespace stoa::s3 {
 struct Call;
 struct Services;
 
-// Once, when the server stops: whoever waits is refused, and nobody waits any more.
+// Called once, when the server stops: waiting requests are refused, and later ones do not wait.
 void close_gates(Services& services);
 
-// Of one request, used by its thread alone. The QoS classes are those of now: what an administrator changes holds for
-// the next piece.
+// For one request, used by its thread alone. The QoS classes are always the present ones: a change by an administrator
+// applies to the next piece.
 class QosGate {
  public:
-  // `connection` null: nobody watches over its deadlines.
+  // `connection` null: no connection whose deadlines must be watched.
   QosGate(Services& services, http::Connection* connection) : services_(services), connection_(connection) {}
   ~QosGate();
   QosGate(const QosGate&) = delete;
@@ -43,9 +43,9 @@ class QosGate {
   // Blocks until the price is paid. kSlowDown: the queue is full, or there are too many that wait like this one,
   // nothing was free for kPatience, or the server stops.
   Outcome<void> begin(const qos::Price& price);
-  // The same for the next bytes of a body that is under way, in either direction: how many of them may pass (not none).
-  // Large pieces are cut, so that many get some of a low limit in turns; when nothing was free for kPatience, a
-  // little passes, as a client must not give the transfer up. kSlowDown: the queue is full, or the server stops.
+  // The same for the next bytes of a body in transfer, in either direction: returns how many of them may pass (not
+  // none). Large pieces are cut, so that many transfers share a low limit in turns. When nothing was free for
+  // kPatience, a little passes, so that the client does not give up. kSlowDown: the queue is full, or the server stops.
   Outcome<std::uint64_t> go_on(qos::Resource resource, std::uint64_t bytes);
 
  private:
@@ -53,7 +53,7 @@ class QosGate {
 
   void find_path();
   std::uint64_t piece_of(qos::Resource resource, std::uint64_t bytes) const;
-  // `late`: what is paid when nothing was free for kPatience; absent: kSlowDown then.
+  // `late`: the price paid when nothing was free for kPatience; absent: kSlowDown then.
   Outcome<Passed> wait(const qos::Price& price, const std::optional<qos::Price>& late);
   void count_as_slow(qos::Kind kind);
 
@@ -67,7 +67,7 @@ class QosGate {
   std::vector<core::FileId> directories_{};
   std::vector<qos::QosClass*> path_{};
 
-  // Where this request counts among the slow ones.
+  // Its place among the slow requests.
   std::vector<std::shared_ptr<qos::QosClass>> slow_qos_classes_{};
   std::vector<qos::QosClass*> slow_path_{};
   qos::Kind slow_kind_{};

@@ -17,9 +17,9 @@ namespace stoa::s3 {
 class Server {
  public:
   // Listens and serves until it is destroyed. `ns`, `registry` and `metrics` must outlive it. Each connection has a
-  // thread of its own, so that a request that waits for the disk keeps no other waiting.
-  // kInvalid: an option has no meaning or a file cannot be used; kBusy, kAccess, kIo: the address cannot be bound;
-  // detail says which.
+  // thread of its own, so that a request that waits for the disk does not delay others.
+  // Errors: kInvalid when an option has no meaning or a file cannot be used; kBusy, kAccess, kIo: the address cannot be
+  // bound; detail says which.
   static Result<std::unique_ptr<Server>> start(core::Namespace& ns, core::Registry& registry, MetricRegistry& metrics,
                                                ServerOptions options);
   virtual ~Server() = default;
@@ -28,13 +28,13 @@ class Server {
   // "http://127.0.0.1:9000": how a client on this machine reaches it.
   virtual std::string url() const = 0;
 
-  // Another server with the same options on the same socket, which shows the certificate that is in the files now; null
-  // when that is the one that this server shows, or there is no TLS. New connections are its; this one finishes those
-  // that it has (drain and destroy it). kInvalid, and this server goes on as before: a file cannot be used.
+  // Another server with the same options on the same socket, which shows the certificate now in the files. Null when
+  // that is the present one, or there is no TLS. It gets new connections; this one finishes those that it has (drain
+  // and destroy it). kInvalid, and this server goes on as before: a file cannot be used.
   virtual Result<std::unique_ptr<Server>> renew() = 0;
 
-  // Stops listening and waits until the requests at hand are answered, at most `patience`. True when none is left.
-  // Destroying the server cuts off what is left.
+  // Stops listening and waits until the running requests are answered, at most `patience`. True when none is left.
+  // Destroying the server cuts off the rest.
   virtual bool drain(std::chrono::milliseconds patience) = 0;
 };
 

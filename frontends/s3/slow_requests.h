@@ -1,6 +1,6 @@
 // The requests that QoS classes made wait, from then on to their end: each holds a thread, and an upload a staging
-// buffer, for as long as its QoS classes please. Whoever waits in the same place, in all or below one QoS class, holds
-// no more than he leaves to others, so that one whose requests are slow keeps nobody out.
+// buffer, for as long as its QoS classes delay it. Requests with the same path may hold at most as many places as they
+// leave free, so one user's slow requests cannot exhaust them.
 #pragma once
 
 #include <array>
@@ -39,7 +39,7 @@ class SlowRequests {
   struct Count {
     std::uint32_t all = 0;
     std::map<std::pair<const qos::QosClass*, bool>, std::uint32_t>
-        by_qos_class{};  // below it; with true: those whose path ends there
+        by_qos_class{};  // below it; with true: requests whose path ends there
   };
 
   void change(std::span<qos::QosClass* const> path, qos::Kind kind, bool comes) {

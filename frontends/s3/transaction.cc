@@ -11,9 +11,9 @@
 namespace stoa::s3 {
 namespace {
 
-// For NFS clients to give back what they cache: a live one does so in milliseconds. Then the answer is SlowDown, after
-// which S3 clients ask again by themselves; the thread serves other connections, too, and must not wait for a client
-// that is gone.
+// Time for NFS clients to return leases: a live one does so in milliseconds. Then the answer is SlowDown, after which
+// S3 clients retry by themselves; the thread serves other connections, too, and must not wait for a client that is
+// gone.
 constexpr std::chrono::milliseconds kLeasePatience{3000};
 
 using Handler = Outcome<Response> (*)(Call&);
@@ -71,7 +71,7 @@ qos::Price price_of(Operation operation) {
   }
 }
 
-// Only what changes something is written down on each success; refusals of any kind at debug level.
+// Successes are logged only for operations that change something; refusals of any kind at debug level.
 void log_failure(const Failure& failure, const Request& request, Operation operation) {
   const CodeInfo& what = info(failure.code);
   const bool ours = what.status >= 500 && failure.code != Code::kNotImplemented && failure.code != Code::kSlowDown;
@@ -137,14 +137,14 @@ bool Transaction::begin() {
 
 Outcome<void> Transaction::try_begin() {
   if (!target_ok_) return refuse(Code::kInvalidUri);
-  // Who asks comes before what for: an anonymous client learns nothing from a refusal.
+  // Authentication comes first: an anonymous client learns nothing from a refusal.
   Outcome<Route> route = route_request(*request_, services_.options.domain);
   if (route) route_ = std::move(*route);
   if (!route && request_->method == "OPTIONS") return std::unexpected<Failure>(std::move(route.error()));
   call_.emplace(
       Call{.services = services_, .request = *request_, .route = route_, .registry = services_.registry.snapshot()});
   STOA_CHECK_OK(authenticate());
-  // From here on the connection gives way to no other. Where it has, nobody hears the answer.
+  // From here on the connection gives way to no other. If it already has, the answer is lost.
   if (connection_ != nullptr && !connection_->begin_work()) return refuse(Code::kServiceUnavailable);
   if (!route) return std::unexpected<Failure>(std::move(route.error()));
   if (needs_bucket(route_.operation)) STOA_CHECK_OK(find_bucket());
@@ -222,7 +222,7 @@ void Transaction::feed(std::span<const std::byte> raw) {
   if (fed) return;
   failure_ = std::move(fed.error());
   if (failure_->code == Code::kEntityTooLarge && !streaming_) failure_->code = Code::kMaxMessageLengthExceeded;
-  streaming_.reset();  // gives back what was staged while the rest of the body is thrown away
+  streaming_.reset();  // releases staging buffers while the rest of the body is thrown away
 }
 
 Outcome<void> Transaction::feed_as_admitted(std::span<const std::byte> raw) {
@@ -257,7 +257,7 @@ Response Transaction::finish() {
     failure_ = std::move(done.error());
   }
   streaming_.reset();
-  // What the core denied it has told itself, and left a cause.
+  // Denials by the core were recorded by the core, with a cause.
   if (info(failure_->code).status == 403 && failure_->log.empty()) report_refused();
   log_failure(*failure_, *request_, route_.operation);
   return error_response(*failure_, *request_, host_id_);

@@ -1,5 +1,5 @@
-// One request from its headers to its response: who asks, what for, is it allowed, does the body keep what the headers
-// promised. Free of the HTTP library; used by one thread at a time.
+// One request from its headers to its response: authentication, route, admission, and the check of the body against the
+// headers' promises. Free of the HTTP library; used by one thread at a time.
 #pragma once
 
 #include <memory>
@@ -17,14 +17,14 @@ Response error_response(const Failure& failure, const Request& request, std::str
 
 class Transaction {
  public:
-  // `target_ok`: the request's target could be parsed. The request must not move afterwards. `connection`: the one that
-  // it came by, whose deadlines wait while the request does, and which gives way to others until it is known who asks;
+  // `target_ok`: the request's target could be parsed. The request must not move afterwards. `connection`: the
+  // request's own, whose deadlines pause while the request waits, and which gives way to others until authentication;
   // may be null.
   Transaction(Services& services, std::unique_ptr<Request> request, bool target_ok, std::string_view host_id,
               http::Connection* connection = nullptr);
   ~Transaction();
 
-  // Everything that the headers decide. False: refused; finish() says why, and a body need not be read.
+  // Everything that the headers decide. False: refused; finish() has the reason, and a body need not be read.
   bool begin();
   // The next bytes of the body. After a refusal the rest is ignored.
   void feed(std::span<const std::byte> raw);
@@ -62,7 +62,7 @@ class Transaction {
   std::shared_ptr<QosGate> gate_;  // also of the response that is being sent
   std::string payload_hash_;
   ChunkSigning signing_{};
-  std::string claimed_key_;  // the access key that the request says to be signed with
+  std::string claimed_key_;  // the access key in the request
   std::unique_ptr<StreamingOperation> streaming_;
   std::unique_ptr<ByteSink> text_;
   std::optional<BodyReader> reader_;

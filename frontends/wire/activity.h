@@ -1,4 +1,4 @@
-// When one connection was heard of, and what its client is like: what time-outs and the choice of a thread go by.
+// Activity of one connection and its kind of client, for time-outs and the choice of a thread.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// What the connections of each client address use together.
+// Shared budgets of the connections of each client address.
 #pragma once
 
 #include <array>

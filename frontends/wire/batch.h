@@ -22,7 +22,7 @@ class Batch {
 
   explicit Batch(Engine<P>& engine) : engine_(engine), handler_(engine.protocol) {}
 
-  // Takes over what a receive brought: its memory must stay until run() is done.
+  // Takes over the records of a receive: its memory must stay until run() is done.
   void take(std::vector<Record>& records) {
     requests_.clear();
     for (Record& record : records) requests_.emplace_back().held.record = std::move(record);
@@ -43,8 +43,8 @@ class Batch {
  private:
   static constexpr std::size_t kSendEarly = std::size_t{256} << 10;  // replies gathered beyond this leave at once
   static constexpr std::size_t kKeepReplies = std::size_t{512} << 10;
-  // So long a request waits for its QoS classes. NFS clients send again, or give up, after 60 s; and when all slots of
-  // a session wait, its lease, which they renew after 60 s of 90, is not renewed meanwhile.
+  // The longest wait of a request for its QoS classes. NFS clients retransmit, or give up, after 60 s. When all slots
+  // of a session wait, its lease is not renewed meanwhile, which clients do after 60 s of 90.
   static constexpr std::chrono::nanoseconds kParkedMax = std::chrono::seconds(20);
 
   // A bound where others take leases again and again as soon as they were recalled.
@@ -58,7 +58,7 @@ class Batch {
     bool elsewhere = false;  // is, or will be, run by another worker
   };
 
-  // Keeps those that may run now; replies to what is no request. False: the peer does not speak the protocol.
+  // Keeps requests that may run now; replies to malformed ones. False: the peer does not speak the protocol.
   bool decode(Connection<P>& connection);
   void charge(Connection<P>& connection, const Item& item, Charge& charge);
   void admit(Connection<P>& connection);
@@ -150,8 +150,8 @@ bool Batch<P>::run(const ConnectionRef& connection, Clock::time_point now, bool 
 
 template <class P>
 bool Batch<P>::decode(Connection<P>& connection) {
-  // What a request pays is found for a whole batch before the first of it is admitted, as the processor fetches
-  // meanwhile what admission looks at.
+  // The QoS classes of a whole batch are found before the first request is admitted, because the processor meanwhile
+  // fetches the memory that admission reads.
   const bool governed = engine_.protocol.scheduler() != nullptr && handler_.governs();
   std::size_t kept = 0;
   for (std::size_t i = 0; i < requests_.size(); ++i) {
@@ -207,8 +207,8 @@ qos::Verdict Batch<P>::admit_one(Connection<P>& connection, Item& item, const Ch
   qos::Scheduler& scheduler = *engine_.protocol.scheduler();
   if (scheduler.admit(charge.path, charge.price, now)) return Verdict::kGranted;
 
-  // It counts among the requests in flight of its connection, which bounds what one client parks, and not among those
-  // of all.
+  // It counts as in flight on its connection, which bounds one client's parked requests, but not in the server's
+  // total.
   connection.in_flight.begin();
   item.held.record.own();
   item.held.tag = item.request.tag;

@@ -20,8 +20,8 @@
 
 namespace stoa::wire {
 
-// Thread-safe but for `receiver` and `serial_requests`, which belong to the worker that holds the receive side. The
-// socket closes with the last reference, so a descriptor is never reused under a sender.
+// Thread-safe except for `receiver` and `serial_requests`, which belong to the worker that holds the receive side.
+// The socket closes with the last reference, so a descriptor is never reused under a sender.
 template <class P>
 class Connection final : public std::enable_shared_from_this<Connection<P>> {
  public:

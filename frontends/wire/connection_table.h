@@ -60,9 +60,9 @@ class ConnectionTable {
 
   // Takes a socket on, or closes it when a limit is reached.
   void admit(int fd);
-  // Takes the connection out; the socket closes when the last worker lets go of it. Idempotent.
+  // Takes the connection out; the socket closes when the last worker releases it. Idempotent.
   void close(Connection<P>& connection);
-  // Closes a connection whose peer has finished, once all is answered.
+  // Closes a connection whose peer has finished, once all requests are answered.
   void close_if_finished(Connection<P>& connection) {
     if (connection.end_of_input.load() && !connection.under_way()) close(connection);
   }
@@ -79,14 +79,14 @@ class ConnectionTable {
 
   // The time-outs.
   void sweep();
-  // Closes the connection whose half-sent record has had memory for the longest time, while others wait for some.
+  // Closes the connection whose half-sent record has held memory for the longest time, while others wait for some.
   void close_oldest_half_sent();
 
  private:
   static constexpr unsigned kIndexBits = 20;
   static constexpr std::uint64_t kIndexMask = (1u << kIndexBits) - 1;
   // Room for a few of the largest replies, so that one leaves in one go instead of by turns with the reader (a third
-  // more sequential read). A bound, not memory: the kernel takes what is queued.
+  // more sequential read). A bound, not memory: the kernel takes only the queued bytes.
   static constexpr int kSendBufferBytes = 4 << 20;
 
   struct Slot {
@@ -99,8 +99,8 @@ class ConnectionTable {
     return slot.connection;
   }
   static std::int64_t now_ns() { return Clock::now().time_since_epoch().count(); }
-  // Closes a connection on which nothing is under way: of this address; null: of the one that has most. The one that
-  // was heard of longest ago, and before others one that is not worth keeping. False: there is none.
+  // Closes an idle connection: of this address; null: of the one with the most. Prefers connections not worth
+  // keeping, then the one idle for longest. False: there is none.
   bool give_way(const AddressBudget* address);
   std::optional<std::uint32_t> take_slot();
   void add(std::uint32_t index, int fd, Peer peer, std::shared_ptr<AddressBudget> budget);

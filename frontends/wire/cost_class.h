@@ -1,5 +1,5 @@
-// What requests cost: the class decides which thread runs one and what waits for it, the charge what its QoS classes
-// pay.
+// The cost of requests: the class decides which thread runs one and which requests wait for it, the charge is paid
+// by its QoS classes.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ enum class CostClass : std::uint8_t {
 };
 inline constexpr std::size_t kCostClasses = 5;
 
-// What a request pays before it is run. The QoS classes are valid until Handler::refresh().
+// The price and QoS classes of a request before it is run. The QoS classes are valid until Handler::refresh().
 struct Charge {
   std::vector<qos::QosClass*> path{};  // empty: nothing
   qos::Price price{};

@@ -1,4 +1,4 @@
-// Replies of one batch that may leave only when what they promise is durable.
+// Replies of one batch that must wait for the durability that they promise.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ class DeferredReplies {
   // Whether there is anything to wait for.
   bool pending() const { return !pending_.empty(); }
 
-  // A reply is appended to buffer(), with what it waits for in pending_list(), between begin() and add().
+  // A reply is appended to buffer(), with its pending durability in pending_list(), between begin() and add().
   struct Mark {
     std::size_t at;
     core::PendingDurability::Mark pending;
@@ -43,8 +43,8 @@ class DeferredReplies {
     waiting_.push_back({request, begin.at, replies_.size(), failed, since, begin.pending, pending_.mark()});
   }
 
-  // Makes durable what the replies promise; those whose changes are not then say so. What is to leave is in buffer().
-  // `request_of` gives the request of an index. Returns when that was done.
+  // Makes the promised changes durable; replies of changes that failed are replaced. The final replies are in
+  // buffer(). `request_of` gives the request of an index. Returns the time when that was done.
   template <class RequestOf>
   Clock::time_point sync(const P& protocol, Handler& handler, const std::string& server, RequestOf request_of);
 
@@ -59,7 +59,7 @@ class DeferredReplies {
 
   ReplyBuffer replies_;
   std::vector<Deferred> waiting_;
-  core::PendingDurability pending_;  // what the replies wait for, in their order
+  core::PendingDurability pending_;  // the pending durability of the replies, in their order
 };
 
 template <class P>
@@ -68,7 +68,7 @@ Clock::time_point DeferredReplies<P>::sync(const P& protocol, Handler& handler, 
                                            RequestOf request_of) {
   const bool durable = pending_.empty() || protocol.sync(pending_).has_value();
   const Clock::time_point now = Clock::now();
-  // What may leave differs from what was written when something is not durable, or is to be finished.
+  // The final replies differ from those written when a change is not durable, or a reply needs finish().
   const bool rewrite = !durable || std::ranges::any_of(waiting_, [&](const Deferred& d) {
     return handler.finishes(request_of(d.request));
   });

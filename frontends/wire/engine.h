@@ -1,4 +1,4 @@
-// What the workers, the housekeeper and the owner of a server share.
+// State shared by the workers, the housekeeper and the owner of a server.
 #pragma once
 
 #include <sys/epoll.h>
@@ -32,7 +32,8 @@ template <class P>
 class Engine {
  public:
   using ConnectionRef = std::shared_ptr<Connection<P>>;
-  // Of the epoll event that wakes one worker. Listening::kFirstKey and more: of listeners; less: of connections.
+  // Of the epoll event that wakes one worker. Keys from Listening::kFirstKey on are of listeners, lower ones of
+  // connections.
   static constexpr std::uint64_t kWakeKey = ~std::uint64_t{0};
   // Short requests must find a worker while long ones run.
   static constexpr std::uint32_t kReservedWorkers = 4;
@@ -86,7 +87,7 @@ class Engine {
     house_wake_.notify_one();
   }
 
-  // The life of the housekeeper: time-outs, and what waits for memory or descriptors.
+  // The loop of the housekeeper: time-outs, and connections that wait for memory or descriptors.
   void keep_house();
   // False: it was stopped before.
   bool stop_house() {

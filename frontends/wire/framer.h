@@ -1,4 +1,4 @@
-// How a protocol cuts its stream of bytes into records: each piece of a record has a header of fixed size.
+// Cutting of a protocol's byte stream into records: each piece of a record has a header of fixed size.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ struct Framer {
   std::size_t header_bytes;
   // `header` has header_bytes.
   Piece (*read)(const std::byte* header);
-  // Where, in a record that begins with `prefix`, the bulk payload begins (it is then received page-aligned); 0:
+  // The begin of the bulk payload in a record that begins with `prefix` (it is then received page-aligned); 0:
   // unknown. May be null.
   std::size_t (*payload_offset)(std::span<const std::byte> prefix) = nullptr;
 };

@@ -1,4 +1,4 @@
-// The requests of one connection that are under way, and those that wait for room among them.
+// The requests of one connection in flight, and those that wait for room among them.
 #pragma once
 
 #include <atomic>
@@ -21,8 +21,8 @@ class InFlight {
   std::uint32_t count() const { return count_.load(); }
   bool full() const { return count_.load(std::memory_order_relaxed) >= max_; }
 
-  // Requests that came in the same receive as what filled the limits; they go on when there is room. Reading stops
-  // until there are none, so that one receive bounds them.
+  // Requests of a receive that filled the limits; they go on when there is room. Reading stops until there are
+  // none, so that one receive bounds them.
   void park(Held held) {
     const std::lock_guard lock(mutex_);
     parked_.push_back(std::move(held));

@@ -1,6 +1,6 @@
-// What one connection waits for in epoll.
+// The epoll interest of one connection.
 //
-// Exactly one worker holds the receive side of a connection, or epoll does, or neither because the connection is held
+// Exactly one worker holds the receive side of a connection, or epoll does. Neither does while the connection is held
 // back (its output is not drained, or too many of its requests are in flight).
 #pragma once
 
@@ -22,7 +22,7 @@ class Interest {
   };
   // Called by the worker that got `events`.
   Ready take(std::uint32_t events);
-  // Gives the receive side back: to epoll, or to neither when `must_hold()` says so. False: held back.
+  // Gives the receive side back: to epoll, or to neither when `must_hold()` is true. False: held back.
   template <class MustHold>
   bool release(MustHold must_hold) {
     const std::lock_guard lock(mutex_);

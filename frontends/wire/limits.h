@@ -13,14 +13,14 @@
 namespace stoa::wire {
 
 struct ServerLimits {
-  // A new connection takes the place of one on which nothing is under way; it is refused when there is none.
+  // A new connection replaces an idle one; it is refused when there is none.
   std::uint32_t connections_max = 1024;
   std::uint32_t connections_per_address_max = 256;
   std::size_t record_bytes_max = RecordPool::kRecordBytesMax;  // a longer record closes the connection
   std::size_t record_fragments_max = 1024;                     // more close the connection
   std::uint64_t record_memory_max = std::uint64_t{256} << 20;  // of large records; beyond it reading waits
   std::uint64_t record_memory_per_address_max = std::uint64_t{128} << 20;
-  // Of those, of which a part has not come yet; beyond it no further one is begun, and the oldest of them give way.
+  // Of incomplete ones; beyond it no further one is begun, and the oldest of them give way.
   std::uint64_t half_sent_memory_max = std::uint64_t{64} << 20;
   std::uint64_t half_sent_memory_per_address_max = std::uint64_t{32} << 20;
   std::uint32_t in_flight_per_connection_max = 64;  // requests handed to followers; beyond it reading waits

@@ -1,4 +1,4 @@
-// A socket that is bound where a server wants to be found.
+// A socket bound to the address of a server.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ struct Listener {
   std::uint16_t port = 0;
 };
 
-// Non-blocking; closed by the caller. kInvalid: the address makes no sense; else what socket(2), bind(2), listen(2)
-// say. The message names the address and the port.
+// Non-blocking; closed by the caller. kInvalid: a malformed address; else the errors of socket(2), bind(2),
+// listen(2). The message names the address and the port.
 Result<Listener> listen_tcp(const Endpoint& endpoint);
 Result<Listener> bind_udp(const Endpoint& endpoint);
 

@@ -20,16 +20,16 @@ class Listening {
   ~Listening();
   Listening(const Listening&) = delete;
 
-  // Binds. kInvalid: an address makes no sense; kIo: a port is taken.
+  // Binds. kInvalid: a malformed address; kIo: a port is taken.
   Status listen(const std::vector<Endpoint>& endpoints);
   std::vector<std::uint16_t> ports() const;
 
-  // Accepts what waits on the listener of this epoll key, and arms it again; each socket, non-blocking, is given to
-  // `admit`. False: no descriptors were left, and resume() must be called a little later.
+  // Accepts connections on the listener of this epoll key, and arms it again; each socket, non-blocking, is given
+  // to `admit`. False: no descriptors were left, and resume() must be called a little later.
   bool accept(std::uint64_t key, const std::function<void(int fd)>& admit);
   bool paused() const;
   void resume();
-  // Accepts nothing more. What another thread is accepting just now may still come.
+  // Accepts nothing more. A connection that another thread is accepting just now may still come.
   void stop();
 
  private:

@@ -48,8 +48,8 @@ OutputQueue::Sent OutputQueue::send_slice(const core::DataSlice& slice, bool mor
       continue;
     }
     if (n < 0 && errno == EINTR) continue;
-    // Nothing: the file was cut under us. The length is already promised, so all that is honest is to hang up and let
-    // the client ask again.
+    // Empty: the file was truncated meanwhile. The length is already promised, so all that is honest is to hang up
+    // and let the client ask again.
     return n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) ? Sent::kSome : Sent::kBroken;
   }
   return Sent::kAll;

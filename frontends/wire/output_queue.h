@@ -1,4 +1,4 @@
-// What waits to be sent on one socket: replies in memory, and slices of files that sendfile(2) sends.
+// Output queue of one socket: replies in memory, and slices of files that sendfile(2) sends.
 #pragma once
 
 #include <atomic>
@@ -30,7 +30,7 @@ class OutputQueue {
   ~OutputQueue() { account(-static_cast<std::int64_t>(backlog())); }
   OutputQueue(const OutputQueue&) = delete;
 
-  // Sends now what the socket takes and queues the rest.
+  // Sends now as much as the socket takes and queues the rest.
   Sent send(std::span<const std::byte> bytes);
   // The same for `head`, the slices, and `tail`: in one piece, not torn apart by other senders.
   Sent send(std::span<const std::byte> head, std::vector<core::DataSlice> slices, std::span<const std::byte> tail);
@@ -42,7 +42,7 @@ class OutputQueue {
     const std::uint64_t mine = backlog();
     return mine > bytes_max_ || (mine > kShare && all_.bytes.load(std::memory_order_relaxed) > all_.bytes_max);
   }
-  // When the socket last took bytes that had waited, by the steady clock.
+  // The time when the socket last took queued bytes, by the steady clock.
   std::int64_t last_taken_ns() const { return last_taken_ns_.load(); }
 
  private:

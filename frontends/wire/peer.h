@@ -18,7 +18,8 @@ Peer peer_of(const sockaddr_storage& from);
 
 // Of addresses as Peer::address.
 bool is_ipv4(const std::array<std::uint8_t, 16>& address);
-// Whose limits it counts for: an IPv4 address, or the /64 of an IPv6 address, which is one host's.
+// The host that limits count it for: an IPv4 address, or the /64 of an IPv6 address, which is one
+// host's.
 std::array<std::uint8_t, 16> host_of(const std::array<std::uint8_t, 16>& address);
 std::string address_text(const std::array<std::uint8_t, 16>& address);
 struct SocketAddress {

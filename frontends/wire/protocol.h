@@ -1,13 +1,13 @@
-// What a protocol P is to the server that carries it. Everything is called directly: nothing here is virtual, and a
-// connection of one protocol cannot be taken for that of another.
+// Requirements on a protocol P for the server that carries it. Everything is called directly: nothing here is virtual,
+// and a connection of one protocol cannot be taken for that of another.
 //
 //   struct P {                  // shared by all workers: thread-safe; must outlive the server
 //     class Session;            // the protocol's state of one connection
-//     struct Tag;               // what is known of a request, and goes with it to another worker; may be empty
+//     struct Tag;               // facts on a request that go with it to another worker; may be empty
 //     struct Request;           // one request of a receive, decoded; lives as long as its record
-//     class Handler;            // what one worker does with requests
+//     class Handler;            // executes requests for one worker
 //     Framer framer() const;
-//     qos::Scheduler* scheduler() const;                        // where requests pay; null: none is held back
+//     qos::Scheduler* scheduler() const;                        // admits requests; null: none is held back
 //     core::StateTable* state() const;                          // whose recalls requests wait for; null: none does
 //     Status sync(const core::PendingDurability&) const;      // as core::Namespace::sync()
 //   };
@@ -33,7 +33,7 @@
 //     Ran run(Connection<P>&, Record&, Request&, Clock::time_point now, core::PendingDurability*, ReplyBuffer& out,
 //             ReplyBuffer& at_once);
 //     Payload run_alone(Connection<P>&, Record&, Request&, Clock::time_point now, ReplyBuffer& out);
-//     void finish(const Request&, ReplyBuffer& out, std::size_t begin);  // makes what run() appended fit to leave
+//     void finish(const Request&, ReplyBuffer& out, std::size_t begin);  // completes the reply that run() appended
 //     bool finishes(const Request&) const;                      // whether finish() changes anything
 //     void took(const Request&, std::chrono::nanoseconds);      // for metrics
 //     void durable(Request&, std::span<const std::byte> reply, Clock::time_point now);   // before finish()
@@ -60,20 +60,20 @@ class Connection;
 
 enum class Decoded : std::uint8_t {
   kRun,     // a request to run
-  kDone,    // it is none, or was answered: what there is to say was appended
-  kBroken,  // the peer does not speak the protocol: the connection is of no more use
+  kDone,    // not a request, or answered: its reply was appended
+  kBroken,  // the peer does not speak the protocol, so the connection is useless
 };
 
-// What Handler::run() did. `at_once` takes replies that need not wait for durability, as to a request that was answered
-// before.
+// The result of Handler::run(). `at_once` takes replies that need not wait for durability, such as to a request that
+// was answered before.
 enum class Ran : std::uint8_t {
   kReplied,   // appended one whole reply to `out`
-  kFailed,    // the same, and it says so: true whether or not anything is durable
+  kFailed,    // the same, and the reply states it: true whether or not anything is durable
   kAnswered,  // appended nothing to `out`
   kWaits,     // likewise, and changed nothing: to be run again when what Request::waits_for says has come
 };
 
-// What leaves behind the reply of Handler::run_alone().
+// The data sent behind the reply of Handler::run_alone().
 struct Payload {
   bool send = true;    // false: there is no reply at all
   bool waits = false;  // as Ran::kWaits
@@ -81,7 +81,7 @@ struct Payload {
   std::span<const std::byte> tail{};
 };
 
-// What became of a request that waited for its QoS classes.
+// The result for a request that waited for its QoS classes.
 enum class Admission : std::uint8_t { kNotParked, kGranted, kRefused };
 
 // The waits of a request for leases so far.

@@ -36,7 +36,7 @@ struct ReceiverLimits {
 class Receiver {
  public:
   enum class Outcome : std::uint8_t {
-    kDry,        // nothing more to be had now; `records` may hold some
+    kDry,        // nothing more available now; `records` may have some
     kMore,       // there may be more at once; `records` holds some
     kClosed,     // the peer closed, or the socket failed; `records` may hold some
     kOversized,  // a record, the number of its fragments, or that of the records is beyond the limits
@@ -44,17 +44,17 @@ class Receiver {
   };
   // Records of this size and more are received straight into memory of their own.
   static constexpr std::size_t kLargeRecord = std::size_t{16} << 10;
-  // Of a large record, so much must be here before its memory is chosen: headers and arguments up to the data.
+  // This much of a large record must be here before its memory is chosen: headers and arguments up to the data.
   static constexpr std::size_t kLargePrefix = 384;
   static constexpr std::size_t kScratchBytes = std::size_t{128} << 10;  // size of `scratch`
-  // Of one receive: shorter ones on average are no requests, and each costs the worker more than it has bytes.
+  // Average size of a receive: shorter ones are no requests, and each costs the worker more than its bytes.
   static constexpr std::size_t kRecordsMax = kScratchBytes / 32;
 
   Receiver(RecordPool& pool, std::shared_ptr<AddressBudget> budget, const ReceiverLimits& limits, const Framer& framer)
       : pool_(pool), budget_(std::move(budget)), limits_(limits), framer_(framer) {}
 
-  // Reads `fd` (non-blocking) and appends complete records. They may lie in `scratch`, which must stay untouched until
-  // they are done with; after the call the receiver itself no longer needs `scratch`.
+  // Reads `fd` (non-blocking) and appends complete records. They may lie in `scratch`, which must stay untouched while
+  // they are used; after the call the receiver itself no longer needs `scratch`.
   Outcome receive(int fd, std::span<std::byte> scratch, std::vector<Record>& records);
 
   // True when part of a record is here and the rest is not.
@@ -65,7 +65,7 @@ class Receiver {
  private:
   struct Large {  // a record that is received into its own memory
     RecordMemory memory;
-    std::size_t offset = 0;  // where in memory the record begins
+    std::size_t offset = 0;  // begin of the record in memory
     std::size_t size = 0;
     std::size_t filled = 0;
   };

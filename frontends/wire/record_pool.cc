@@ -26,7 +26,7 @@ RecordMemory RecordPool::take(std::size_t bytes, const std::shared_ptr<AddressBu
   const auto exceeds = [&](std::atomic<std::uint64_t>& count, std::uint64_t limit) {
     return count.fetch_add(memory, std::memory_order_relaxed) + memory > limit;
   };
-  // Each is counted, whatever the others say.
+  // Each is counted, regardless of the others.
   const bool all = exceeds(in_use_, records_.all), share = exceeds(budget->record_bytes, records_.of_address);
   const bool half = exceeds(half_sent_in_use_, half_sent_.all),
              half_share = exceeds(budget->half_sent_bytes, half_sent_.of_address);

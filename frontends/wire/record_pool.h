@@ -17,7 +17,7 @@ namespace stoa::wire {
 
 class RecordPool;
 
-// What the connections of one client address use together, so that one client cannot take everybody's share.
+// Budget of the connections of one client address, so that one client cannot take the share of others.
 struct AddressBudget {
   std::atomic<std::uint32_t> connections{0};
   std::atomic<std::uint64_t> record_bytes{0};
@@ -48,8 +48,8 @@ class RecordMemory {
   std::byte* data() const { return data_; }
   std::size_t size() const;
   void complete();  // all of the record is here
-  // For who wants to keep `part` of it longer than the record: nothing, unless it lies here and is most of it. What is
-  // kept counts for the record only as long as that lives.
+  // For callers that keep `part` of it longer than the record: nothing, unless it lies here and is most of it. Lent
+  // memory counts for the record only as long as that lives.
   core::LentMemory lend(std::span<const std::byte> part);
 
  private:
@@ -66,7 +66,7 @@ class RecordMemory {
   std::shared_ptr<std::byte> lent_;
 };
 
-// Thread-safe. Must outlive what it gave out.
+// Thread-safe. Must outlive its records.
 class RecordPool {
  public:
   static constexpr std::size_t kPage = 4096;
@@ -75,13 +75,12 @@ class RecordPool {
                                                         std::size_t{512} << 10, std::size_t{1} << 20};
   static constexpr std::size_t kRecordBytesMax = kPayloads.back() + kPage;  // 1 MiB and its headers
 
-  // Of the memory of records, those that are half sent included: how much there may be at once, and how much one
-  // address may hold of it.
+  // Limits of the memory of records, half-sent ones included: in all, and for one address.
   struct Limit {
     std::uint64_t all;
     std::uint64_t of_address;
   };
-  // `kept_max`: of what lies idle for reuse.
+  // `kept_max`: limit of the idle memory kept for reuse.
   RecordPool(const Limit& records, const Limit& half_sent, std::uint64_t kept_max)
       : records_(records), half_sent_(half_sent), idle_(std::make_shared<Idle>(kept_max)) {}
   RecordPool(const RecordPool&) = delete;
@@ -94,13 +93,13 @@ class RecordPool {
 
   std::uint64_t bytes_in_use() const { return in_use_.load(std::memory_order_relaxed); }
   std::uint64_t bytes_half_sent() const { return half_sent_in_use_.load(std::memory_order_relaxed); }
-  // Little is left: nobody should read far ahead of what there may be no room for.
+  // Little is left: connections should not read far ahead of the memory available.
   bool tight() const { return bytes_half_sent() > half_sent_.all / 2 || bytes_in_use() > records_.all / 2; }
   static constexpr std::size_t memory_of(std::size_t size_class) { return kPayloads[size_class] + 2 * kPage; }
 
  private:
   friend class RecordMemory;
-  // What waits for reuse. Memory that was lent comes back to it, also when the pool is gone.
+  // Memory that waits for reuse. Memory that was lent comes back to it, also when the pool is gone.
   class Idle {
    public:
     explicit Idle(std::uint64_t kept_max) : kept_max_(kept_max) {}

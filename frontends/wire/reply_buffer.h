@@ -1,7 +1,7 @@
-// Memory that replies are written to: grows, keeps its memory for the next use, never sets bytes that will be written.
+// Memory that replies are written to: grows, keeps its memory for the next use, and does not initialise bytes that will
+// be written.
 //
-// It moves when it grows. So nobody is given a place in it to write to, but for a reservation, during which it cannot
-// grow.
+// It moves when it grows. So callers get no pointer into it, except for a reservation, during which it cannot grow.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +38,7 @@ class ReplyBuffer {
     std::byte* const at = extend(count);
     if (count > 0) std::memset(at, 0, count);
   }
-  // What was written already.
+  // Replaces bytes written already.
   void overwrite(std::size_t at, std::span<const std::byte> bytes) {
     STOA_ASSERT(at <= size_ && bytes.size() <= size_ - at);
     std::memcpy(memory_.get() + at, bytes.data(), bytes.size());
@@ -48,7 +48,7 @@ class ReplyBuffer {
     poison(memory_.get() + size, size_ - size);
     size_ = size;
   }
-  // Empties it. What grew beyond `keep` bytes is given back, so that one large reply does not pin memory for ever.
+  // Empties it. Memory beyond `keep` bytes is given back, so that one large reply does not pin memory for ever.
   void clear(std::size_t keep) {
     truncate(0);
     if (capacity_ > keep) *this = {};
@@ -58,8 +58,8 @@ class ReplyBuffer {
   bool empty() const { return size_ == 0; }
   std::span<const std::byte> bytes() const { return {memory_.get(), size_}; }  // until the next change
 
-  // Room at the end: for `head` bytes, and behind them for up to `most` that are put where they will stand before it is
-  // known what the head says (a read). Nothing else can be written while it is open.
+  // Room at the end: for `head` bytes, and behind them for up to `most` bytes. The latter are put in their final place
+  // before the head is known (a read). Nothing else can be written while it is open.
   class Reservation {
    public:
     // `alignment`, a power of two: the content is padded to a multiple of it.
@@ -77,8 +77,8 @@ class ReplyBuffer {
 
     std::span<std::byte> content() { return {buffer_.memory_.get() + buffer_.size_ + head_, most_}; }
 
-    // Ends it. `encode_head` writes as many bytes as were said; the first `length` of the content follow, padded with
-    // zeros.
+    // Ends it. `encode_head` writes the announced number of bytes; the first `length` of the content follow, padded
+    // with zeros.
     template <class EncodeHead>
     void commit(std::size_t length, EncodeHead encode_head) {
       STOA_ASSERT(open_ && length <= most_);
@@ -125,7 +125,7 @@ class ReplyBuffer {
     return at;
   }
   [[gnu::noinline, gnu::cold]] void grow(std::size_t bytes) {
-    STOA_ASSERT(!reserved_);  // what the reservation gave would stay behind
+    STOA_ASSERT(!reserved_);  // the reserved bytes would stay behind
     const std::size_t wanted = std::max({size_ + bytes, capacity_ * 2, std::size_t{4096}});
     std::unique_ptr<std::byte[]> larger(new std::byte[wanted]);
     if (size_ > 0) std::memcpy(larger.get(), memory_.get(), size_);

@@ -1,9 +1,9 @@
 // A server of protocol P on TCP: leader/followers workers that share one epoll.
 //
-// The worker that wakes takes all requests that one receive brought. Those answered from memory are run in place and
-// their replies leave in one write. Those that change metadata are run in place too and wait for one sync together;
-// before it waits, the worker gives the connection back, so that followers serve what comes next. Heavy requests go to
-// followers, so that one connection's requests run side by side and their replies leave in any order.
+// The worker that wakes takes all requests of one receive. Those answered from memory are run in place and their
+// replies leave in one write. Requests that change metadata are run in place too and wait for one sync together.
+// Before it waits, the worker gives the connection back, so that followers serve the next requests. Heavy requests go
+// to followers, so that one connection's requests run side by side and their replies leave in any order.
 #pragma once
 
 #include <array>
@@ -21,8 +21,8 @@ namespace stoa::wire {
 template <class P>
 class Server {
  public:
-  // Binds, starts the workers. `metrics` and `protocol` must outlive the server. kInvalid: an address; kIo: a port is
-  // taken.
+  // Binds, starts the workers. `metrics` and `protocol` must outlive the server. kInvalid: a malformed address; kIo: a
+  // port is taken.
   static Result<std::unique_ptr<Server>> start(const ServerOptions& options, P& protocol, MetricRegistry& metrics) {
     std::unique_ptr<Server> server(new Server(options, protocol, metrics));
     Engine<P>& engine = server->engine_;
@@ -41,7 +41,8 @@ class Server {
   // Whether a client at this address has a connection open. Thread-safe.
   bool connected(const std::array<std::uint8_t, 16>& address) const { return engine_.connections.connected(address); }
 
-  // Accepts and reads nothing more, finishes what runs and sends its replies. False: some was left when time was up.
+  // Accepts and reads nothing more, finishes running requests and sends their replies. False: some were left when time
+  // was up.
   bool drain(std::chrono::milliseconds patience) {
     engine_.draining.store(true);
     engine_.listening.stop();

@@ -1,5 +1,5 @@
 // Work that one worker leaves for others, and the way to wake them. Exclusive tasks run one at a time: a client that
-// floods us with them must not keep all workers waiting for what takes one step at a time.
+// floods us with them must not occupy all workers with tasks that are serial anyway.
 #pragma once
 
 #include <unistd.h>
@@ -51,7 +51,7 @@ class TaskQueue {
     return false;
   }
 
-  // Whether a worker may run a task that it has at hand; then it calls done() after it.
+  // Whether a worker may run this task; then it calls done() after it.
   bool claim() {
     if (running_.fetch_add(1) < running_max_) return true;
     running_.fetch_sub(1);
@@ -67,7 +67,7 @@ class TaskQueue {
     done();
   }
 
-  // Drops what will not be run any more.
+  // Drops tasks that will not be run any more.
   void clear() {
     const std::lock_guard lock(mutex_);
     tasks_.clear();
@@ -83,7 +83,7 @@ class TaskQueue {
     return false;
   }
   void end_idle() { idle_.fetch_sub(1); }
-  bool empty() const { return size_.load() == 0; }  // nothing that could be run now
+  bool empty() const { return size_.load() == 0; }  // no task that could be run now
 
  private:
   void count_locked() {
@@ -95,7 +95,7 @@ class TaskQueue {
   std::atomic<std::uint32_t> idle_{0};
   std::atomic<std::uint32_t> running_{0};
   std::atomic<std::uint32_t> size_{0};  // that may be run now; written with mutex_ held
-  std::mutex mutex_;                    // guards what follows
+  std::mutex mutex_;                    // guards the members below
   std::deque<Task> tasks_, exclusive_;
   bool exclusive_runs_ = false;
 };

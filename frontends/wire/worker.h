@@ -31,8 +31,8 @@ class Worker {
  private:
   using ConnectionRef = std::shared_ptr<Connection<P>>;
   static constexpr int kRoundsMax = 32;  // receives from one connection before others get a turn
-  // A client that sends one request and waits for its reply: after so many in a row, its connection stays with the
-  // worker, which looks for the next one itself for a while. To be woken would cost each some 35 us more.
+  // A client that sends one request and waits for its reply. After this many in a row, its connection stays with the
+  // worker, which polls for the next one itself for a while. A wake-up would cost each some 35 us more.
   static constexpr std::uint32_t kSerialRequests = 16;
   static constexpr std::chrono::microseconds kBusyPoll{100};
 
@@ -150,7 +150,7 @@ void Worker<P>::handle_input(const ConnectionRef& connection) {
       holds = batch_.run(connection, now_, true, may_release);
     }
     if (outcome == Outcome::kClosed) {
-      // The peer has most likely gone: nothing waits for it any more, and one that still listens is told to ask again.
+      // The peer has most likely gone: no other call waits for it, and one that still listens must retry.
       if (qos::Scheduler* const scheduler = engine_.protocol.scheduler()) scheduler->refuse(&c);
       engine_.waiting.finish(&c);
       return engine_.connections.close_if_finished(c);

@@ -159,7 +159,7 @@ TEST(DefaultDataPathTest, FollowsXdgThenHome) {
   EXPECT_EQ(default_data_path(), "/var/lib/stoa");
 }
 
-// A service manager: a datagram socket that hears what it is told.
+// A service manager: a datagram socket that receives the notifications.
 class NotifierTest : public DataFolderTest {
  protected:
   NotifierTest() : fd_(socket(AF_UNIX, SOCK_DGRAM, 0)) {

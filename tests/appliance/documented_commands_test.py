@@ -19,7 +19,7 @@ BUILD = os.environ["STOA_BUILD"]
 README = os.path.join(TOP, "README.md")
 PROGRAMS = ("stoa", "stoad", "mount", "aws", "cat", "git", "apt", "systemctl", "ssh", "./quickstart", "packaging/ensure-build")
 
-# What another test runs: the line, the test, and what of it stands there.
+# Lines run by another test: the line, the test, and the part of it found there.
 ELSEWHERE = {
     "git clone … stoa && cd stoa": ("tests/appliance/quickstart_test", "quickstart"),
     "./quickstart": ("tests/appliance/quickstart_test", '"$top/quickstart" --port-base'),
@@ -37,7 +37,7 @@ ELSEWHERE = {
 OTHER_BLOCKS = {"A::OWNER@": "acl", "rule_files:": "yaml"}
 # A client has to be there first, which this test has none of.
 REFUSALS = {"stoa client list ; stoa client evict 65536": (4, "no client '65536'")}
-# Goes on until it is ended: the first line of what it prints is awaited.
+# Runs until it is ended: the test waits for the first line of its output.
 ENDLESS = {"stoa watch /team --json"}
 
 
@@ -134,14 +134,14 @@ class DocumentedCommandsTest(unittest.TestCase):
         cls.server = Server("--admin-tls-certificate", cls.certificate, "--admin-tls-key", cls.key)
         cls.addClassCleanup(cls.server.stop)
         shutil.copy(cls.certificate, os.path.join(cls.server.folder, "ca.pem"))
-        # What README says that the reader has.
+        # Things that README expects of the reader.
         for name in ("home", "scratch", "db"):
             cls.server.must(f"stoa export create {name} --create --protocol nfs --client 127.0.0.1")
         cls.server.must("stoa export create ann-home --path /home/ann --create --client 127.0.0.1")
         cls.server.must("echo report > report.pdf")
         cls.used = set()
 
-    # --- what has to be there before a command, and what stands in it for something of the reader's own ---
+    # --- preconditions of commands, and values in place of the reader's own ---
 
     def before(self, line):
         if line.startswith("stoa ls -l /team"):

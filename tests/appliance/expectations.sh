@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What the scripts of this folder share. Sourced; $1 of the script is the build folder.
+# The common part of the scripts of this folder. Sourced; $1 of the script is the build folder.
 set -euo pipefail
 build=$(cd "$1" && pwd)
 # shellcheck disable=SC2034 # for the scripts
@@ -31,7 +31,7 @@ say_failed() {
   echo "FAILED: $*" >&2
 }
 
-# expect CODE [TEXT] -- COMMAND...: runs it, compares its exit code, and looks for TEXT in what it prints.
+# expect CODE [TEXT] -- COMMAND...: runs it, compares its exit code, and looks for TEXT in its output.
 expect() {
   local want=$1 text='' code=0
   shift

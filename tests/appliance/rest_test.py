@@ -49,11 +49,11 @@ REQUESTS = {
     "query_audit": ([], {}, None),
     "set_acl": ([], {"path": "/place"}, {"chmod": "keep"}),
 }
-# What must have happened before; all others come in the order of the description, reading and changing before removing.
+# Operations that must come first; all others come in the order of the description, reading and changing before removing.
 ORDER = {"put": 1, "post": 0, "get": 2, "patch": 3, "delete": 4}
 FIRST = ["count_owners"]
 LAST = ["remove_key", "remove_user"]
-# What there is none of here: the answer says so.
+# Objects that do not exist here: the answer says so.
 ABSENT = ["evict_client", "restore_recycled"]
 # The first never ends, and has tests of its own; the names of the second are made by the build.
 ELSEWHERE = ["watch", "get_console_asset"]
@@ -226,7 +226,7 @@ class RestTest(unittest.TestCase):
                 if not path.startswith("/v1/"):
                     continue
                 arguments, query, body = self.request_for(method, operation)
-                # Of what the other tests leave alone.
+                # Of objects that the other tests leave alone.
                 where = self.target(path, [{"web": "place", "ann": "demo"}.get(name, name) for name in arguments])
                 status, _, text = self.server.ask(method, where, {**query, "surprise": "1"}, body)
                 self.assertEqual(status, 400, text)

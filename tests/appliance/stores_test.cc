@@ -1,5 +1,4 @@
-// What open_stores() makes of pieces that a development version, a crash or somebody left behind. The programs:
-// folder_test.
+// open_stores() on pieces left by a development version, a crash or tampering. The programs: folder_test.
 #include "appliance/stores/stores.h"
 
 #include <gmock/gmock.h>
@@ -43,7 +42,7 @@ class StoresTest : public testing::Test {
     std::filesystem::create_directories(root_ + "/" + name);
     return root_ + "/" + name;
   }
-  // What went wrong; empty: nothing.
+  // The error text; empty: success.
   std::string open(const OpenStores& options = {}) {
     MetricRegistry metrics;
     const auto stores = open_stores(config_, folder_, metrics, options);
@@ -85,7 +84,7 @@ TEST_F(StoresTest, AVolumeIsMadeOnceAndOnlyOnRequest) {
   EXPECT_THAT(text_of(folder_.blobs() + "/identity"), HasSubstr("\ngeneration 2 "));
 }
 
-// What development versions before 0.1.0 wrote is refused in words that say what it is and what to do.
+// Volumes of development versions before 0.1.0 are refused with an explanation and the remedy.
 TEST_F(StoresTest, AVolumeOfADevelopmentVersionIsRefused) {
   make();
   {
@@ -117,7 +116,7 @@ TEST_F(StoresTest, AVolumeOfADevelopmentVersionIsRefused) {
 TEST_F(StoresTest, WhatWasBegunAndNotFinishedIsMadeAnew) {
   ASSERT_TRUE(write_volume_mark(folder_, {}));
   make();
-  // Metadata whose making was cut off.
+  // Metadata whose creation was interrupted.
   folder_.path = directory("second");
   ASSERT_TRUE(write_volume_mark(folder_, {}));
   directory("second/meta");
@@ -135,7 +134,7 @@ TEST_F(StoresTest, WhatWasBegunAndNotFinishedIsMadeAnew) {
   EXPECT_EQ(open({.new_volume = "test"}), "");
 }
 
-// The three steps of pairing.h, with a crash behind each: what the files say then.
+// The three steps of pairing.h, with a crash behind each: the files afterwards.
 TEST_F(StoresTest, ACrashBetweenTwoStepsOfRaisingLeavesPiecesThatFit) {
   const std::vector<std::string> disks = {directory("d0"), directory("d1")};
   config_.blob_directories = disks;
@@ -152,7 +151,8 @@ TEST_F(StoresTest, ACrashBetweenTwoStepsOfRaisingLeavesPiecesThatFit) {
     copy(root_ + "/" + name + "/" + piece, to);
   };
   save("before");
-  // The start that dies between the steps: its directories have noted what is next, and the metadata have it or not.
+  // A start that dies between the steps: its directories have noted the next generation, and the metadata have it or
+  // not.
   MetricRegistry metrics;
   core::Generation next;
   {
@@ -175,7 +175,7 @@ TEST_F(StoresTest, ACrashBetweenTwoStepsOfRaisingLeavesPiecesThatFit) {
     ASSERT_TRUE(core::write_generation(**kv, next));
   }
   save("raised");
-  ASSERT_EQ(open(), "");  // of "raised"; its directories have taken it and noted, and taken, one more
+  ASSERT_EQ(open(), "");  // of "raised"; its directories have taken it, noted one more, and taken that
   save("after");
 
   // Step 1 for one and both; step 2 done or not.
@@ -189,7 +189,7 @@ TEST_F(StoresTest, ACrashBetweenTwoStepsOfRaisingLeavesPiecesThatFit) {
   restore("noted", "d0", disks[0]);
   restore("noted", "d1", disks[1]);
   EXPECT_EQ(open(), "");
-  // And what no crash leaves.
+  // And states that no crash leaves.
   restore("raised", "meta", folder_.meta());
   restore("noted", "d0", disks[0]);
   restore("before", "d1", disks[1]);

@@ -1,5 +1,5 @@
-// An NFSv3 client for tests, on libnfs's raw calls: every argument of the protocol is the caller's to choose, and
-// nothing is cached or retried, so what a test sees is what the server said.
+// An NFSv3 client for tests, on libnfs's raw calls: the caller chooses every argument of the protocol. Nothing is
+// cached or retried, so a test sees the server's own answers.
 #pragma once
 
 // Each needs the one above it.
@@ -46,7 +46,7 @@ struct NfsEntry {
   NfsHandle handle;
 };
 
-// The answer to any call. `lost`: the connection broke, so nobody knows whether the call was done.
+// The answer to any call. `lost`: the connection broke, so it is unknown whether the call was executed.
 struct NfsReply {
   bool lost = false;
   nfsstat3 status = NFS3_OK;
@@ -77,7 +77,7 @@ enum class NfsCreate : std::uint8_t { kUnchecked, kGuarded, kExclusive };
 // answers' callbacks; the others wait. After the connection broke, every call answers `lost`.
 class NfsClient {
  public:
-  // Null when the server cannot be reached or does not let us mount; `why` says so.
+  // Null when the server cannot be reached or refuses the mount; `why` has the reason.
   static std::unique_ptr<NfsClient> connect(const NfsTarget& target, std::uint32_t uid, std::string* why);
   ~NfsClient();
   NfsClient(const NfsClient&) = delete;
@@ -86,7 +86,7 @@ class NfsClient {
   const NfsHandle& root() const { return root_; }
   bool broken() const { return broken_; }
   std::size_t in_flight() const { return in_flight_; }
-  // Runs what has arrived; waits up to `timeout_ms` for something. False: broken.
+  // Handles arrived data; waits up to `timeout_ms` for some. False: broken.
   bool poll(int timeout_ms);
   // Until at most `limit` calls are in flight.
   void drain(std::size_t limit = 0);

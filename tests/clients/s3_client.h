@@ -17,7 +17,7 @@ struct S3Target {
 };
 
 struct S3Reply {
-  int status = 0;  // 0: the connection broke, so nobody knows whether the request was done
+  int status = 0;  // 0: the connection broke, so it is unknown whether the request was executed
   std::string body;
   std::map<std::string, std::string> headers;  // names in lower case
   bool ok() const { return status >= 200 && status < 300; }
@@ -49,7 +49,8 @@ class S3Client {
   S3Reply get(const std::string& key, const S3Headers& headers = {});
   S3Reply head(const std::string& key);
   S3Reply remove(const std::string& key);
-  S3Reply remove_many(const std::vector<std::string>& keys);  // DeleteObjects, quiet: the reply names what failed
+  S3Reply remove_many(const std::vector<std::string>& keys);  // DeleteObjects, quiet: the reply names the
+                                                              // failures
   S3Reply create_multipart(const std::string& key);
   S3Reply put_part(const std::string& key, const std::string& upload, int number, std::string_view bytes);
   S3Reply complete(const std::string& key, const std::string& upload, const std::vector<std::string>& etags);

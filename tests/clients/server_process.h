@@ -15,7 +15,7 @@ namespace stoa::clients {
 
 class ServerProcess {
  public:
-  // Blocks until the server says READY. Null when it does not; `why` says what it said instead.
+  // Blocks until the server says READY. Null when it does not; `why` has its message instead.
   static std::unique_ptr<ServerProcess> start(const std::vector<std::string>& command, std::string* why);
   ~ServerProcess();  // stops it politely
   ServerProcess(const ServerProcess&) = delete;
@@ -38,7 +38,7 @@ class ServerProcess {
   std::map<std::string, std::string> values_;
 };
 
-// Runs a command and gives its exit code; `output` gets what it printed, both streams.
+// Runs a command and returns its exit code; `output` gets both of its output streams.
 int run_command(const std::vector<std::string>& command, std::string* output);
 
 }  // namespace stoa::clients

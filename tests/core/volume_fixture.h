@@ -14,7 +14,7 @@
 
 namespace stoa::core::test {
 
-// Why it failed; none: it did not.
+// The error; none: success.
 inline Errc code(const Status& status) {
   return status ? Errc{} : status.error().code;
 }
@@ -117,7 +117,7 @@ class VolumeTest : public ::testing::Test {
 };
 
 // RocksDB is not built with sanitizers, and many times slower beside them: its own tests (tests/backends/kv/rocksdb)
-// tell them what there is to tell.
+// run it there.
 #ifdef STOA_TEST_SANITIZED
 using Engines = ::testing::Types<MemoryEngine>;
 #else

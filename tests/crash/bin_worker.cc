@@ -48,7 +48,7 @@ class BinWorker final : public Worker {
     for (const auto& [thing, place] : found) {
       if (!places_.contains(thing)) problem(thing + " appeared from nowhere in " + place);
     }
-    // The other protocol sees what is alive, and nothing of the bin.
+    // The other protocol sees live files, and nothing of the bin.
     S3Client s3(protocols.s3);
     const clients::S3Listing listing = s3.list_all(name_ + "/");
     if (!listing.reply.ok()) return problem("LIST: " + listing.reply.text());
@@ -64,7 +64,7 @@ class BinWorker final : public Worker {
   }
 
  private:
-  // Where a thing is: "live/NAME", "bin/NAME THAT IT HAD", or nowhere.
+  // The place of an item: "live/NAME", "bin/OLD NAME", or nowhere.
   using PathResolver = std::map<std::string, std::string>;
 
   bool connect(const Protocols& protocols, std::string* why) override {
@@ -87,7 +87,8 @@ class BinWorker final : public Worker {
     return has_policy_;
   }
 
-  // What counts in the quota of the folder; its limit is never reached. `stoa check` counts again by class.
+  // Sets the classes counted in the quota of the folder; its limit is never reached. `stoa check` counts again by
+  // class.
   bool declare() {
     std::string output;
     const std::string classes =
@@ -284,7 +285,7 @@ class BinWorker final : public Worker {
     return bin.ok() ? client.lookup(bin.handle, "0") : bin;
   }
 
-  // Which thing it is that has this name; a file's content is compared as a whole.
+  // The item of this name; a file's content is compared as a whole.
   bool identify(NfsClient& client, const NfsReply& found, const std::string& name, std::string* thing) {
     if (found.attr->type == NF3DIR) {
       *thing = "directory " + name;
@@ -320,7 +321,7 @@ class BinWorker final : public Worker {
     return true;
   }
 
-  // What was under way happened wholly or not at all; of several keys, each for itself.
+  // The interrupted operation happened wholly or not at all; of several keys, each for itself.
   void resolve_doubt(const PathResolver& found) {
     if (after_.empty()) return;
     std::size_t happened = 0;
@@ -346,7 +347,7 @@ class BinWorker final : public Worker {
   std::unique_ptr<NfsClient> client_;
   std::optional<S3Client> s3_;
   clients::NfsHandle dir_;
-  PathResolver places_, after_;  // as promised; and what the operation that is under way would change
+  PathResolver places_, after_;  // as promised; and after the interrupted operation
   bool at_once_ = true;
   std::map<std::string, std::string> contents_;
   std::uint64_t things_ = 0;

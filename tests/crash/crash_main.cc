@@ -2,7 +2,7 @@
 //
 //   crash_test --serve tests/serve --stoa build/release/bin/stoa [--cycles 20] [--seed N] [--data DIR]
 //              [--preload stoa_powercut_preload.so]   every other cycle is a power cut
-//              [--load-ms 700]                        how long the load runs at most before the kill
+//              [--load-ms 700]                        longest time of the load before the kill
 #include <unistd.h>
 
 #include <cstdio>
@@ -109,7 +109,7 @@ class CrashTest {
     std::vector<std::string> command{options_.serve, "--data", data_.string()};
     if (power) {
       if (auto ready = stoa::crash::prepare_power_cut(journal_.string()); !ready) return failed(cycle, "journal");
-      // What this server finds was written by one that may not have synced it: make it the state that a cut goes back
+      // An earlier server may not have synced the data that this one finds: make it the state that a cut goes back
       // to.
       ::sync();
       ::setenv("STOA_POWERCUT_ROOTS", data_.c_str(), 1);

@@ -1,4 +1,4 @@
-// What a file may contain after a crash: what was acknowledged as durable for certain, and of the rest any part.
+// Possible content of a file after a crash: all that was acknowledged as durable, and any part of the rest.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ class ExpectedFile {
   explicit ExpectedFile(std::string bytes = {}) : bytes_(std::move(bytes)) {}
 
   bool certain() const { return maybe_.empty(); }
-  // What is certain, zeros where nothing is.
+  // The certain bytes, zeros where there are none.
   const std::string& bytes() const { return bytes_; }
   std::uint64_t size_max() const {
     std::uint64_t size = bytes_.size();
@@ -26,7 +26,7 @@ class ExpectedFile {
   void write_durably(std::uint64_t offset, std::string_view data) {
     std::vector<Maybe> left;
     for (const Maybe& maybe : maybe_) {
-      // What is newly certain is no longer open there.
+      // Newly certain bytes are no longer open there.
       const std::uint64_t begin = maybe.offset, end = begin + maybe.data.size(), from = offset,
                           to = offset + data.size();
       if (begin < from) left.push_back({begin, maybe.data.substr(0, std::min(end, from) - begin)});
@@ -35,21 +35,21 @@ class ExpectedFile {
     maybe_ = std::move(left);
     apply(offset, data);
   }
-  // Done or asked for, and not promised: UNSTABLE before its COMMIT, or a call whose answer never came.
+  // Sent but not promised: UNSTABLE before its COMMIT, or a call without an answer.
   void write_perhaps(std::uint64_t offset, std::string_view data) { maybe_.push_back({offset, std::string(data)}); }
   // COMMIT was answered, with the verifier of the writes.
   void commit() {
     for (const Maybe& maybe : maybe_) apply(maybe.offset, maybe.data);
     maybe_.clear();
   }
-  // Acknowledged as durable. What was open behind the new end is gone.
+  // Acknowledged as durable. Open bytes behind the new end are gone.
   void truncate(std::uint64_t size) {
     std::erase_if(maybe_, [size](const Maybe& maybe) { return maybe.offset >= size; });
     for (Maybe& maybe : maybe_) maybe.data.resize(std::min<std::uint64_t>(maybe.data.size(), size - maybe.offset));
     bytes_.resize(size);
   }
 
-  // Empty when `found` may be the content; else what is wrong.
+  // Empty when `found` may be the content; else the difference.
   std::string difference(std::string_view found) const {
     bool size_right = found.size() == bytes_.size();
     for (const Maybe& maybe : maybe_) {
@@ -83,7 +83,7 @@ class ExpectedFile {
   }
 
   std::string bytes_;
-  std::vector<Maybe> maybe_;  // in the order in which they were asked for
+  std::vector<Maybe> maybe_;  // in the order of the requests
 };
 
 }  // namespace stoa::crash

@@ -1,5 +1,6 @@
-// A client of a folder whose directories count users and groups, from the middle of their lives on and not always: what
-// each owns is exact to the byte, and no limit of his is passed, whenever the server says that it is counted.
+// A client of a folder with directories that count users and groups, from the middle of their lives on and not always.
+// The usage of each owner is exact to the byte, and no limit of it is exceeded, whenever the server reports complete
+// counts.
 #include <algorithm>
 
 #include <nlohmann/json.hpp>
@@ -46,7 +47,7 @@ using Owners = std::map<Whose, Use>;
 using Limits = std::map<Whose, Limit>;
 struct Counting {
   bool on = false;
-  bool exact = false;  // the server said so
+  bool exact = false;  // as reported by the server
   Limits limits{};
 };
 
@@ -86,7 +87,7 @@ class OwnerWorker final : public Worker {
     compare_files(there);
     for (const std::string& place : kPlaces) compare_counting(place);
     admin_doubt_.reset();
-    // Now and then the next death comes while what was begun anew is not done.
+    // Now and then the next death comes while a restarted count is not done.
     if (!problems().empty() || random_.percent(25)) return;
     for (const std::string& place : kPlaces) {
       while (problems().empty() && counting_[place].on && !counting_[place].exact) look(place);
@@ -106,7 +107,7 @@ class OwnerWorker final : public Worker {
     Counting after;
   };
 
-  // The folders were full before anybody was counted in them.
+  // The folders were full before owners were counted in them.
   void fill() {
     NfsReply top = client_->mkdir(client_->root(), name_, 0777);
     if (!top.ok()) return problem("MKDIR: " + top.text());
@@ -156,7 +157,7 @@ class OwnerWorker final : public Worker {
     return false;
   }
 
-  // ---- what is promised
+  // ---- promises
   // ------------------------------------------------------------------------------------------------------
 
   std::string new_path() { return random_.pick(kPlaces) + "/f" + std::to_string(++names_); }
@@ -186,7 +187,7 @@ class OwnerWorker final : public Worker {
   }
 
   enum class Fits : std::uint8_t { kYes, kPerhaps, kNo };
-  // Whether the limits that were set let the change happen. kPerhaps: those that do not, may be of a place that is not
+  // Whether the limits that were set let the change happen. kPerhaps: other answers may be of a place that is not
   // counted yet.
   Fits fits(const Change& change) const {
     Fits fits = Fits::kYes;
@@ -216,7 +217,7 @@ class OwnerWorker final : public Worker {
     }
     return fits;
   }
-  // How many bytes more the limits leave to this file; absent: any number.
+  // The number of bytes that the limits leave to this file; absent: any number.
   std::optional<std::int64_t> room_of(const std::string& path) const {
     std::optional<std::int64_t> room;
     const Owned& file = owned_.at(path);
@@ -232,7 +233,7 @@ class OwnerWorker final : public Worker {
     return room;
   }
 
-  // One call. `change` is what it would make true, and may be in doubt; `certain` that, once it was answered.
+  // One call. `change` is its effect, which may be in doubt; `certain` the effect once it was answered.
   template <class Call>
   bool ask(const std::string& what, const Change& change, const Change& certain, Call call) {
     const Fits expected = fits(certain);
@@ -264,7 +265,7 @@ class OwnerWorker final : public Worker {
     }
   }
 
-  // ---- what it does
+  // ---- operations
   // ----------------------------------------------------------------------------------------------------------
 
   bool create() {
@@ -393,7 +394,7 @@ class OwnerWorker final : public Worker {
     return false;
   }
 
-  // Asks who owns what in a place. False as run().
+  // Reads the usage of each owner in a place. False as run().
   bool look(const std::string& place) {
     Counting& counting = counting_[place];
     if (!counting.on) return true;
@@ -432,7 +433,7 @@ class OwnerWorker final : public Worker {
     return problems().empty();
   }
 
-  // ---- what is there after a crash
+  // ---- state after a crash
   // -------------------------------------------------------------------------------------------
 
   bool list(std::map<std::string, NfsEntry>& there) {
@@ -455,7 +456,7 @@ class OwnerWorker final : public Worker {
     return true;
   }
 
-  // Empty: the name is as `right` says.
+  // Empty: the name is as in `right`.
   std::string difference(const std::string& path, const Owned* right, const std::map<std::string, NfsEntry>& there) {
     const auto found = there.find(path);
     if (right == nullptr) return found == there.end() ? "" : path + " is there, and should not be";
@@ -476,7 +477,7 @@ class OwnerWorker final : public Worker {
     return it == owned_.end() ? nullptr : &it->second;
   }
 
-  // What was under way happened wholly or not at all.
+  // The interrupted call happened wholly or not at all.
   void resolve_doubt(const std::map<std::string, NfsEntry>& there) {
     std::string before_why, after_why;
     for (const auto& [path, after] : after_) {
@@ -552,7 +553,7 @@ class OwnerWorker final : public Worker {
   std::unique_ptr<NfsClient> client_;
   std::map<std::string, NfsHandle> folders_;
   Files owned_;
-  Change after_;  // what the call that is under way would make true
+  Change after_;  // effect of the call in progress
   std::map<std::string, Counting> counting_;
   std::optional<AdminChange> admin_doubt_;
   std::uint64_t names_ = 0, died_counting_ = 0, denials_ = 0, looks_ = 0;

@@ -72,7 +72,7 @@ bool roll_back_all(int fd, const std::vector<Record>& records, PowerCutReport& r
   return true;
 }
 
-// Each block goes back to a random state of its own; the size to a random one of those it had.
+// Each block goes back to a random state of its own; the size to a random one of its old values.
 bool roll_back_random(int fd, const std::vector<Record>& records, Random& random, PowerCutReport& report) {
   std::map<std::uint64_t, std::vector<Record>> blocks;
   std::vector<std::uint64_t> sizes;
@@ -98,7 +98,7 @@ bool roll_back_random(int fd, const std::vector<Record>& records, Random& random
     }
   }
   shrinks = shrinks || (!sizes.empty() && static_cast<std::uint64_t>(st.st_size) < sizes.back());
-  // Where a file shrank, bytes and size are one change of the journalling file system: it happened or it did not.
+  // When a file shrank, bytes and size are one change of the journalling file system: it happened or it did not.
   if (shrinks) return random.percent(50) || roll_back_all(fd, records, report);
   const unsigned chance = static_cast<unsigned>(random.below(101));
   for (const auto& [block, history] : blocks) {
@@ -138,7 +138,7 @@ bool take_back_name(const Record& record, const fs::path& saved) {
   }
 }
 
-// The name changes whose directories were not synced since, oldest first.
+// The name changes in directories that were not synced since, oldest first.
 std::vector<Record> unsynced_names(const fs::path& path) {
   std::vector<Record> all = read_journal(path);
   std::map<std::uint64_t, std::uint64_t> safe;

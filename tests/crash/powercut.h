@@ -1,4 +1,4 @@
-// Takes from a folder what a power cut would have taken, by the journal of powercut_preload.c.
+// Simulation of a power cut on a folder, by the journal of powercut_preload.c.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace stoa::crash {
 
 enum class PowerCut : std::uint8_t {
   kNothing,     // all reached the disk; only empties the journal
-  kEverything,  // nothing that was not synced reached the disk
+  kEverything,  // no unsynced data reached the disk
   kRandom,      // any 4 KiB block may be in any state since the last sync, names in their order up to a random moment
 };
 

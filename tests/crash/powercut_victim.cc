@@ -1,4 +1,4 @@
-// A program for the test of the power-cut simulation: does what its arguments say, in order, and waits to be killed.
+// A program for the test of the power-cut simulation: executes its arguments in order, and waits to be killed.
 //   write FILE TEXT | append FILE TEXT | at FILE OFFSET TEXT | cut FILE SIZE | punch FILE OFFSET LENGTH
 //   sync FILE | syncdir DIR | rename A B | unlink FILE | mkdir DIR | big FILE MIB (O_DIRECT)
 #include <fcntl.h>

@@ -60,7 +60,7 @@ class RestartTest : public testing::Test {
     EXPECT_EQ(run_command(command, &output), 0) << output;
     return output;
   }
-  // All at the same time. True: every one said so.
+  // All at the same time. True: all of them did.
   template <class Do>
   bool each(Do what) {
     std::atomic<bool> all{true};
@@ -73,7 +73,7 @@ class RestartTest : public testing::Test {
     for (std::thread& thread : threads) thread.join();
     return all;
   }
-  // The server dies at a random moment of what the workers do.
+  // The server dies at a random moment of the workers' operations.
   template <class Do>
   void kill_during(std::uint64_t ms_max, Do what) {
     std::thread killer([&, after = random_.below(ms_max * 1000)] {
@@ -85,7 +85,7 @@ class RestartTest : public testing::Test {
     stoa({"check"});
   }
 
-  // Somebody else, who held nothing before.
+  // Another client, without earlier state.
   class Intruder {
    public:
     explicit Intruder(std::uint16_t port) : caller_(port, "intruder") {
@@ -136,7 +136,7 @@ class RestartTest : public testing::Test {
     Bytes root_;
   };
 
-  // Of a server that has just come back: first in grace, then after it. `absent` comes only when grace is over.
+  // For a server that has just restarted: first in grace, then after it. `absent` comes only when grace is over.
   void come_back(const StateWorker* absent, bool ends_early) {
     const Bytes arena = workers_.front()->arena_handle();
     ASSERT_TRUE(each([&](StateWorker& w) { return &w == absent || w.reclaim(port_); }));
@@ -177,7 +177,7 @@ class RestartTest : public testing::Test {
     expect_usage();
   }
 
-  // What nobody reclaimed goes by background work, and counts until then.
+  // Unclaimed files go by background work, and count until then.
   void wait_until_gone(Intruder& intruder) {
     for (const auto& worker : workers_) {
       for (const Bytes& handle : worker->gone()) {
@@ -186,7 +186,7 @@ class RestartTest : public testing::Test {
     }
   }
 
-  // To the byte: what has a name, and what is open without one.
+  // To the byte: files with a name, and open ones without.
   void expect_usage() {
     for (const auto& worker : workers_) {
       const std::string usage = stoa({"du", "/test/" + worker->folder()});
@@ -196,7 +196,7 @@ class RestartTest : public testing::Test {
     }
   }
 
-  // All give back what they hold: nothing is left of files without a name.
+  // All clients return their state: no file without a name is left.
   void finish() {
     each([](StateWorker& w) {
       w.close_all();
@@ -267,7 +267,7 @@ TEST_F(RestartTest, ClientsWithSessionsKeepWhatTheyHold) {
   if (!HasFailure()) finish();
 }
 
-// These do not say when they are done: grace lasts its whole time.
+// These clients do not report completion: grace lasts its whole time.
 TEST_F(RestartTest, ClientsOfMinorVersion0KeepWhatTheyHold) {
   for (int i = 0; i < 3; ++i)
     workers_.push_back(std::make_unique<StateWorker>(i, i == 2 ? 1 : 0, random_.next(), arena_));

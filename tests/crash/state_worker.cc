@@ -209,7 +209,7 @@ bool StateWorker::lock_range(HeldFile& file, std::size_t range, bool reclaim) {
       .u64(Arena::kRangeBytes)
       .u32(first ? 1 : 0);
   if (first) {
-    // A lock owner of its own for each time: 4.0 numbers the requests of an owner.
+    // A new lock owner each time: 4.0 numbers the requests of an owner.
     file.lock_seqid = 1;
     ops.u32(++file.open_seqid)
         .stateid(file.stateid)
@@ -252,7 +252,7 @@ bool StateWorker::unlock_range(HeldFile& file, std::size_t range) {
   result.next(14);
   file.locks = test::read_wire_stateid(result.in);
   if (!file.ranges.empty()) return true;
-  // The stateid is of no more use.
+  // The stateid is useless.
   if (minor_ != 0) return expect(send(Ops().op(45).stateid(file.locks)), "FREE_STATEID", &file);
   return true;
 }
@@ -411,7 +411,7 @@ void StateWorker::work(std::uint16_t port) {
   port_ = port;
   while (!testing::Test::HasFailure()) {
     if (random_.below(400) == 0) {
-      // Its machine starts anew: the server learns it from the verifier and ends what the client held.
+      // Its machine restarts: the server learns it from the verifier and ends the client's state.
       ++incarnation_;
       forget_state();
       if (connect(true) != Nfs4Status::kOk) return;
@@ -425,7 +425,7 @@ void StateWorker::work(std::uint16_t port) {
 
 // --- after a restart
 
-// What it held is lost, and with it what only lived because it was open.
+// Its state is lost, and with it the files that only lived because they were open.
 void StateWorker::forget_state() {
   for (HeldFile& file : files_) {
     if (file.name == Arena::kName) {
@@ -463,7 +463,7 @@ bool StateWorker::begin(std::uint16_t port) {
 bool StateWorker::reclaim(std::uint16_t port) {
   port_ = port;
   verifier_.reset();
-  // The first thing that a client hears of a restart.
+  // The first sign of a restart for a client.
   wire_->reconnect(port);
   if (minor_ != 0) {
     if (!wire_->session.empty()) {
@@ -573,7 +573,7 @@ bool StateWorker::verify() {
       difference = after.difference(found);
     }
     EXPECT_EQ(difference, "") << folder_ << ": '" << file.name << "'";
-    // What was not promised is done again, as a client does that sees another verifier.
+    // Writes without a promise are repeated, as a client does that sees another verifier.
     if (file.unstable.empty() && !file.cut) {
       EXPECT_TRUE(found == file.now) << folder_ << ": '" << file.name << "'";
       continue;
@@ -581,7 +581,7 @@ bool StateWorker::verify() {
     const auto again = std::exchange(file.unstable, {});
     if (!file.open || file.access == kRead) {
       if (file.name.empty()) {
-        // Its machine has started anew since it wrote, and nobody can write any more.
+        // Its machine has restarted since the write, and no other client can write any more.
         file.now = found;
         file.promised = ExpectedFile(std::move(found));
         file.cut.reset();

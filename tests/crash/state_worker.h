@@ -1,6 +1,5 @@
-// One client of the restart test: NFSv4.1 or 4.0 by hand. It holds opens, byte-range locks and delegations, on files
-// that have a name and on files that have lost it, writes what it can verify, and takes all of it back after the server
-// was killed.
+// One client of the restart test: NFSv4.1 or 4.0 by hand. It has opens, byte-range locks and delegations, on files with
+// and without a name. It writes verifiable data, and reclaims all of it after the server was killed.
 #pragma once
 
 #include <array>
@@ -25,14 +24,14 @@ using test::Ops;
 using test::WireDelegation;
 using test::WireStateid;
 
-// A file that all workers lock ranges of, and who holds which, as the holders know: from the reply to LOCK until the
-// request of LOCKU. Whoever gets one that another holds has found a lost lock.
+// A file in which all workers lock ranges, with the holder of each, as the holders know: from the reply to LOCK until
+// the request of LOCKU. A worker that gets one that another holds has found a lost lock.
 class Arena {
  public:
   static constexpr std::size_t kRanges = 16;
   static constexpr std::uint64_t kRangeBytes = 100;
   static constexpr const char* kName = "arena";
-  // False: somebody holds it.
+  // False: another worker holds it.
   bool take(std::size_t range, int worker) {
     int nobody = -1;
     return holders_[range].compare_exchange_strong(nobody, worker) || nobody == worker;
@@ -61,27 +60,26 @@ struct HeldFile {
   WireStateid locks{};
   WireDelegation delegation{};
 
-  std::string now;                                                  // what a reader must see
-  ExpectedFile promised;                                            // what a crash may leave
+  std::string now;                                                  // the content that a reader must see
+  ExpectedFile promised;                                            // the possible contents after a crash
   std::vector<std::pair<std::uint64_t, std::uint64_t>> unstable{};  // to be written again when the verifier changes
-  std::optional<std::uint64_t> cut{};                               // a SETATTR of the size whose answer never came
+  std::optional<std::uint64_t> cut{};                               // a SETATTR of the size without an answer
 };
 
 class StateWorker {
  public:
   StateWorker(int number, std::uint32_t minor, std::uint64_t seed, Arena& arena);
 
-  // The first time, and whenever the client's machine has started anew: what it held is no more.
+  // The first time, and whenever the client's machine has restarted: its state is gone.
   bool begin(std::uint16_t port);
   // After a restart of the server: a connection, a client id, a session; opens and locks reclaimed. False: killed
   // meanwhile.
   bool reclaim(std::uint16_t port);
   bool complete();            // RECLAIM_COMPLETE
   bool return_delegations();  // that were reclaimed: others may open now
-  // After grace: what is there must be what was promised; then what was not is written again, and all must be as it
-  // was.
+  // After grace: files must match the promises; then the rest is written again, and all must be as it was.
   bool verify();
-  // Comes too late: the server has given away what it held.
+  // Comes too late: the server has granted its state to others.
   bool come_late(std::uint16_t port);
   // Until the connection breaks.
   void work(std::uint16_t port);
@@ -93,7 +91,7 @@ class StateWorker {
   const std::string& folder() const { return folder_; }
   const std::list<HeldFile>& files() const { return files_; }
   const Bytes& arena_handle() const { return arena_handle_; }
-  // Of files with a name, and of those without one that are open.
+  // For files with a name, and open ones without.
   std::uint64_t bytes() const;
   std::uint64_t counted() const;
   std::uint64_t steps() const { return steps_; }
@@ -101,7 +99,7 @@ class StateWorker {
   const std::vector<Bytes>& gone() const { return gone_; }  // handles of files that must not be there any more
 
  private:
-  CompoundResult send(const Ops& ops);  // behind a SEQUENCE where there are sessions; again while the server says DELAY
+  CompoundResult send(const Ops& ops);  // behind a SEQUENCE with sessions; retried while the server answers DELAY
   Nfs4Status connect(bool reclaim_complete);
   bool lost(const CompoundResult& result) const { return !result.good; }
   // True: done; false: the connection broke. Any other answer than `expected` is a failure of the test.
@@ -142,7 +140,7 @@ class StateWorker {
   std::uint64_t next_name_ = 1, next_owner_ = 1, steps_ = 0, reclaimed_ = 0;
   std::optional<std::uint64_t> verifier_;  // of WRITE, of this run of the server
 
-  // What was under way when the connection broke, of what has to be looked at.
+  // The operation in progress when the connection broke, if it must be checked.
   struct Doubt {
     enum { kCreate, kRemove, kRename } what;
     std::string name, to;

@@ -111,7 +111,7 @@ void Worker::verify(const Protocols& protocols) {
     }
     found[path] = std::move(content.data);
   }
-  // What was in doubt happened wholly or not at all.
+  // The operation in doubt happened wholly or not at all.
   bool before_fits = true, after_fits = doubt_.has_value();
   std::string before_why, after_why;
   if (doubt_) {

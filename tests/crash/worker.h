@@ -1,5 +1,5 @@
-// One client of the crash test: works in a folder of its own, remembers what it was promised, and checks it after a
-// crash.
+// One client of the crash test: works in a folder of its own, records the promises that it got, and checks them after
+// a crash.
 #pragma once
 
 #include <map>
@@ -26,15 +26,15 @@ class Worker {
   Worker(std::string name, std::uint64_t seed) : name_(std::move(name)), random_(seed) {}
   virtual ~Worker() = default;
 
-  // Connects to the server that was started anew, compares what is there with what was promised, through the protocol
-  // that it wrote through and through the other. Problems go to `problems()`.
+  // Connects to the restarted server, and compares its state with the promises, through the protocol of the writes
+  // and through the other. Problems go to `problems()`.
   virtual void verify(const Protocols& protocols);
   // Works until the connection breaks.
   void work(const Protocols& protocols);
 
   const std::vector<std::string>& problems() const { return problems_; }
   std::uint64_t promises() const { return promises_; }
-  virtual std::string summary() const { return {}; }  // of what else it met, to be read by people
+  virtual std::string summary() const { return {}; }  // other events, to be read by people
 
  protected:
   // Names below the worker's folder. nullopt in a change: the name is gone.
@@ -46,11 +46,11 @@ class Worker {
   virtual bool connect(const Protocols& protocols, std::string* why) = 0;
 
   void problem(std::string what) { problems_.push_back(name_ + ": " + std::move(what)); }
-  // The operation that is about to be asked for would make this true.
+  // The effect of the operation about to be sent.
   void begin(Change change) { doubt_ = std::move(change); }
   // It was acknowledged.
   void promised();
-  void kept_promise() { ++promises_; }  // of those who remember them in a way of their own
+  void kept_promise() { ++promises_; }  // for workers with records of their own
   // It was refused: nothing changed.
   void refused(const std::string& what, const std::string& why);
   std::string any_bytes();
@@ -72,7 +72,7 @@ class Worker {
 std::unique_ptr<Worker> make_nfs_worker(int number, std::uint64_t seed);
 std::unique_ptr<Worker> make_s3_worker(int number, std::uint64_t seed);
 std::unique_ptr<Worker> make_bin_worker(int number,
-                                        std::uint64_t seed);  // even ones count what is kept, odd ones do not
+                                        std::uint64_t seed);  // even ones count kept files, odd ones do not
 std::unique_ptr<Worker> make_owner_worker(int number, std::uint64_t seed);
 
 }  // namespace stoa::crash

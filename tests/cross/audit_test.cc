@@ -1,5 +1,5 @@
 // Audit through NFSv3, NFSv4.1 and S3: each class with the right user, path, protocol, client and result; and a watcher
-// that sees what all of them do.
+// that sees all of them.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -166,7 +166,7 @@ TEST_F(AuditProtocolsTest, S3) {
   EXPECT_EQ(recorded("s3", {"--result", "denied"}), (Lines{user + " write /large quota"}));
 }
 
-// What the servers refuse before it is anybody's request.
+// Refusals by the servers before authentication.
 TEST_F(AuditProtocolsTest, RefusalsOfTheProtocols) {
   audit("denied");
   const std::string name = "audited-export";
@@ -193,7 +193,7 @@ TEST_F(AuditProtocolsTest, RefusalsOfTheProtocols) {
   EXPECT_EQ(v4.call(Ops().putfh(handle).getfh()).status, Nfs4Status::kAccess);
   EXPECT_EQ(s3.get("key").element("Code"), "AccessDenied");
 
-  // What shows who calls must be what the export wants.
+  // The caller's flavor must be one of the export's.
   ASSERT_EQ(stoa({"export", "set", name, "--client", "127.0.0.1,rw,squash=none", "--sec", "krb5p"}), 0) << output_;
   EXPECT_EQ(v4.call(Ops().putrootfh().lookup(name).getfh()).status, Nfs4Status::kWrongSec);
   EXPECT_EQ(mounted->list(mounted->root()).status, NFS3ERR_ACCES);

@@ -1,5 +1,5 @@
-// Delegations of one client against what comes through every other protocol: RFC 8881 10.2 to 10.4. For each kind of
-// delegation, protocol and operation: what its holder has cached is written before anybody else sees or changes the
+// Delegations of one client against operations through every other protocol: RFC 8881 10.2 to 10.4. For each kind of
+// delegation, protocol and operation: the holder's cached data is written before another client sees or changes the
 // file.
 #include <gtest/gtest.h>
 
@@ -29,12 +29,12 @@ constexpr const char *kWritten = "0123456789", *kCached = "CACHED6789", *kPut = 
 
 enum class Kind { kRead, kWrite };
 
-// Through which protocol, and what is done to the file "f" (and "g") of the test's folder.
+// The protocol, and the operation on the file "f" (and "g") of the test's folder.
 struct Case {
   const char* name;
   bool changes;                                           // else it only looks: it leaves delegations for reading alone
-  std::function<bool()> act;                              // false: not yet, the server says that it waits
-  std::function<void(const std::string& content)> check;  // what the file had, when `act` was done
+  std::function<bool()> act;                              // false: not yet, the server is waiting
+  std::function<void(const std::string& content)> check;  // content of the file when `act` was done
 };
 
 class DelegationsTest : public testing::Test {
@@ -59,7 +59,7 @@ class DelegationsTest : public testing::Test {
     minor0_.emplace(port_, "minor 0", incarnation_);
     minor0_->connect();
   }
-  // A client whose machine has started anew.
+  // A client whose machine has restarted.
   void begin_holder() {
     holder_.emplace(port_, "holder", ++incarnation_);
     holder_->back_channel = true;
@@ -89,7 +89,7 @@ class DelegationsTest : public testing::Test {
   Nfs4Status by_other(const Ops& ops) { return other_->call(ops, 2).status; }
   Nfs4Status by_minor0(const Ops& ops) { return minor0_->send(ops).status; }
 
-  // The server says: not now.
+  // The server answers: not now.
   static bool done(const NfsReply& reply) {
     EXPECT_TRUE(reply.ok() || (!reply.lost && reply.status == NFS3ERR_JUKEBOX)) << reply.text();
     return reply.ok();
@@ -103,7 +103,7 @@ class DelegationsTest : public testing::Test {
     return reply.status != 503;
   }
 
-  // What is there now, whoever asks.
+  // The present content, for any reader.
   std::string content(const std::string& name) {
     const NfsReply found = nfs_->lookup(dir_, name);
     if (!found.ok()) return "(" + found.text() + ")";
@@ -136,7 +136,7 @@ class DelegationsTest : public testing::Test {
     }
   }
 
-  // The holder answers: it writes what it has cached, and gives the delegation back.
+  // The holder answers: it writes its cached data, and returns the delegation.
   void answered(const Case& it, Kind kind) {
     const bool recalls = it.changes || kind == Kind::kWrite;
     std::atomic<bool> finished = false;
@@ -349,7 +349,7 @@ std::vector<Case> DelegationsTest::version4(const std::string& who, const std::f
   };
 }
 
-// What came with 4.1 and 4.2, and opens and locks.
+// Operations of 4.1 and 4.2, and opens and locks.
 std::vector<Case> DelegationsTest::version42() {
   const WireStateid anonymous{};
   const Bytes file = open_.handle, dir = dir4_, g = other_->handle_of({"test", folder_, "g"});
@@ -461,7 +461,7 @@ TEST_F(AnsweredTest, OpensLocksAndWhat42AddedSeeWhatTheHolderHadCached) {
   all("v42", [this] { return version42(); });
 }
 
-// --- a holder that never answers; nobody waits longer for it than `lease_recall_ms`
+// --- a holder that never answers; no request waits longer for it than `lease_recall_ms`
 
 class UnansweredTest : public DelegationsTest {
  protected:

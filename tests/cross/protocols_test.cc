@@ -1,4 +1,5 @@
-// What one protocol does, the other sees: by table, on a server of its own. NFS by libnfs, S3 by our client.
+// Changes through one protocol are visible through the other: by table, on a server of its own. NFS by
+// libnfs, S3 by our client.
 #include <gtest/gtest.h>
 
 #include "tests/clients/server_process.h"

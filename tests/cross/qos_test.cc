@@ -19,7 +19,7 @@ class QosTest : public testing::Test {
     server_ = ServerProcess::start({STOA_SERVE}, &why);
     ASSERT_NE(server_, nullptr) << why;
   }
-  // `stoa` with these words, which must end with this code.
+  // `stoa` with these arguments, which must end with this code.
   std::string stoa(const std::string& words, int expected = 0) {
     std::vector<std::string> command{STOA_CLI};
     std::istringstream in(words);
@@ -61,7 +61,7 @@ TEST_F(QosTest, ADirectoryLimitIsHeldOverAllProtocolsTogether) {
     const std::jthread third([&] { run(by_protocol[2], [&] { return s3.head("none").status == 404; }); });
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-  // A burst of 100 ms, and the one that goes into debt.
+  // A burst of 100 ms, and the request that goes into debt.
   EXPECT_LE(kOperations, 1.05 * kRate * (took.count() + 0.1) + 1);
   for (const int operations : by_protocol) EXPECT_GT(operations, kOperations / 20);
   EXPECT_NE(stoa("qos list").find("400/s"), std::string::npos);

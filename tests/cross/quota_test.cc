@@ -62,14 +62,14 @@ class QuotaProtocolsTest : public ::testing::Test {
     std::string output;
     ASSERT_EQ(stoa({"quota", "set", "/test/" + folder_, what, std::to_string(most)}, &output), 0) << output;
   }
-  // What the server says is used.
+  // The usage that the server reports.
   nlohmann::json used() {
     std::string output;
     EXPECT_EQ(stoa({"quota", "get", "/test/" + folder_}, &output), 0) << output;
     return nlohmann::json::parse(output, nullptr, false)["usage"];
   }
 
-  // A writer brings `size` bytes (0: a new empty file) when the quota lets it; else it leaves all as it was.
+  // A writer brings `size` bytes (0: a new empty file) when the quota allows it; else it changes nothing.
   using Write = std::function<bool(std::uint64_t size)>;
   Write over_nfs3(int number, bool append) {
     std::shared_ptr<NfsClient> client = connect();
@@ -173,7 +173,7 @@ TEST_F(QuotaProtocolsTest, BytesAreNeverOneTooManyAndAllAreUsed) {
   limit("--bytes", kMost);
   fill(true, 9000, [&] { EXPECT_LE(used()["bytes"].get<std::uint64_t>(), kMost); });
   EXPECT_EQ(used()["bytes"].get<std::uint64_t>(), kMost);
-  // A writer that came late may have brought nothing, so the largest file is what gives room back.
+  // A late writer may have written nothing, so the largest file is the one that gives room back.
   std::uint64_t sum = 0, largest_size = 0;
   std::string largest;
   for (const NfsEntry& entry : nfs_->list(dir_).entries) {
@@ -183,7 +183,7 @@ TEST_F(QuotaProtocolsTest, BytesAreNeverOneTooManyAndAllAreUsed) {
   EXPECT_EQ(sum, kMost);
   EXPECT_EQ(nfs_->fsstat(dir_).bytes_total, kMost);
   EXPECT_EQ(nfs_->fsstat(dir_).bytes_free, 0u);
-  // What is released is there at once.
+  // Released room is there at once.
   ASSERT_TRUE(nfs_->remove(dir_, largest).ok());
   const std::uint64_t room = nfs_->fsstat(dir_).bytes_free;
   EXPECT_EQ(room, largest_size);
@@ -206,7 +206,7 @@ TEST_F(QuotaProtocolsTest, ASoftLimitWhoseGraceIsOverIsToldByEveryProtocol) {
       << output;
   const Write v3 = over_nfs3(0, true), v4 = over_nfs4(1, true), s3 = over_s3(2);
   ASSERT_TRUE(v3(500'001)) << "while grace lasts";
-  // Grace ends by the server's clock, in a second: sooner than so many bytes come one by one.
+  // Grace ends by the server's clock, in a second: sooner than this many bytes come one by one.
   while (s3(1)) {
   }
   EXPECT_FALSE(v3(1));

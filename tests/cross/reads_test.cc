@@ -1,5 +1,5 @@
-// Every byte that a READ gives, compared with a twin: each length and offset around the borders of blocks, pages and
-// ways to answer, through every protocol, on connections and in reply memory that are fresh, and that were in use.
+// Every byte of a READ, compared with a twin: each length and offset around the borders of blocks, pages and ways to
+// answer. Through every protocol, on connections and in reply memory that are fresh, and that were in use.
 //
 // The server has one worker. So the memory that replies are written to is that worker's, and it is fresh again behind a
 // reply so large that its memory was given back.
@@ -24,14 +24,14 @@ using test::WireStateid;
 constexpr std::uint32_t kReadOp = 25, kReadPlusOp = 68;
 constexpr std::uint32_t kLargeReply = 700u << 10;  // its memory is not kept
 
-// What the file "name" holds.
+// The content of the file "name".
 struct Twin {
   std::string name;
   std::string content;
   Bytes handle{};
 };
 
-// What a READ answered.
+// The answer to a READ.
 struct Answer {
   bool ok = false;
   std::string bytes{};
@@ -49,12 +49,12 @@ std::string noise(std::size_t size) {
   std::string text(size, '\0');
   for (char& c : text) {
     state = state * 6'364'136'223'846'793'005 + 1'442'695'040'888'963'407;
-    c = static_cast<char>(state >> 33 | 1);  // no byte is zero: what was never written shows
+    c = static_cast<char>(state >> 33 | 1);  // no byte is zero, so unwritten bytes show
   }
   return text;
 }
 
-// 0 to 5, and what is up to `around` away from each border.
+// 0 to 5, and all up to `around` away from each border.
 std::vector<std::uint32_t> near_borders(std::uint32_t around) {
   std::vector<std::uint32_t> found;
   for (const std::uint32_t border : {0u, 4u, 4096u, 16'384u, 65'536u}) {
@@ -130,7 +130,7 @@ class ReadsTest : public testing::Test {
     spec.version = 4;
     return {v40_->call(spec, arguments)};
   }
-  // Its reply is not to be remembered: it may be too long for that.
+  // Its reply must not be cached: it may be too long.
   CompoundResult call_v41(const Ops& ops, std::uint32_t minor = 1) {
     return v4_->send(Ops().sequence(v4_->session, v4_->sequence++, 0, false).more(ops), minor);
   }
@@ -194,7 +194,7 @@ class ReadsTest : public testing::Test {
                             },
                             [this] { v4_->reconnect(port_); }});
     }
-    // Not the last one of its COMPOUND: its bytes are copied whatever their number.
+    // Not the last one of its COMPOUND: its bytes are copied in any number.
     protocols_.push_back({"NFSv4.1, another operation behind it",
                           [this](const Twin& f, std::uint64_t o, std::uint32_t c) {
                             auto result = call_v41(read_ops(f, kReadOp, o, c).getfh());
@@ -225,7 +225,7 @@ class ReadsTest : public testing::Test {
     const std::string_view content = file.content;
     const std::string_view expected = offset < content.size() ? content.substr(offset, count) : std::string_view();
     const bool end = offset + count >= content.size();
-    // READ_PLUS may be short; what it gives is true.
+    // READ_PLUS may be short; its data is right.
     const bool may_be_short =
         protocol.name == "READ_PLUS" && !answer.bytes.empty() && answer.bytes.size() < expected.size();
     const bool right = answer.ok && (may_be_short ? answer.bytes == expected.substr(0, answer.bytes.size())
@@ -286,8 +286,7 @@ TEST_F(ReadsTest, EveryLengthAndOffsetAroundABorderOnAConnectionThatIsInUse) {
   }
 }
 
-// What large writes have put on the disk is read from memory for a while: it must follow every change, whoever makes
-// it.
+// Recent large writes are read from memory for a while: that must follow every change, by any client.
 TEST_F(ReadsTest, AFileThatIsReadRightAfterItWasWrittenIsAsItWasWritten) {
   constexpr std::uint64_t kBlock = 1u << 20;
   constexpr std::uint32_t kDeallocate = 62, kClone = 71;

@@ -238,7 +238,7 @@ TEST_P(RulesTest, AQuotaOfBytesIsExact) {
     EXPECT_EQ(c().room(folder_), 0U);
   }
   EXPECT_EQ(used()["bytes"], 1000);
-  // What one protocol frees, another one has at once.
+  // Room freed by one protocol is there for another at once.
   ASSERT_EQ(c().remove(in("first")), Outcome::kOk);
   if (has_directories(kind_c())) {
     EXPECT_EQ(c().room(folder_), 600U);
@@ -431,7 +431,7 @@ TEST_P(RulesTest, WhatIsDoneAndRefusedIsAudited) {
   };
   EXPECT_EQ(told({"create"}, "ok", kind_a(), 0), 1);
   EXPECT_EQ(told({"remove"}, "ok", kind_b(), 0), 1);
-  // S3 replaces, NFSv3 creates unchecked what is there already, NFSv4 opens for writing.
+  // S3 replaces, NFSv3 creates an existing file unchecked, NFSv4 opens for writing.
   EXPECT_GE(told({"write", "create", "open", "attributes"}, "access", kind_c(), kNobodySpecial), 1);
   stoa({"audit", "policy", "remove", path()});
 }

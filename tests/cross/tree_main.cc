@@ -4,8 +4,8 @@
 //   cross_tree check-nfs SOURCE NAME    compares NAME over NFS with SOURCE: names, types, bytes, targets of symlinks
 //   cross_tree check-s3 SOURCE NAME     compares NAME over S3 with SOURCE: exactly its regular files, in order, byte
 //   for byte
-// The server is described by the environment that tests/serve prints (STOA_NFS_HOST, ...). Files above 1 MiB and what
-// is no file, directory or symlink is left out of SOURCE.
+// The server is described by the environment that tests/serve prints (STOA_NFS_HOST, ...). Files above 1 MiB and
+// other types than files, directories and symlinks are left out of SOURCE.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -239,7 +239,7 @@ int check_s3(const fs::path& source, const std::string& name) {
   std::vector<std::string> keys;
   for (const std::string& key : listing.keys) keys.push_back(key.substr(name.size() + 1));
   if (!std::is_sorted(keys.begin(), keys.end())) problems.add("the keys are not listed in byte order");
-  std::vector<std::string> sorted = files;  // std::map gave byte order already
+  std::vector<std::string> sorted = files;  // std::map has byte order already
   if (keys != sorted) {
     for (const std::string& key : keys) {
       if (!tree.contains(key)) problems.add("S3 lists " + key + ", which is no file of the source");

@@ -98,7 +98,7 @@ bool Driver::compare_directory(FileId id) {
     return differ("readdir of " + text(id) + ": '.' and '..'");
   }
   entries.erase(entries.begin(), entries.begin() + 2);
-  // The top of what is seen shows its bin, behind all else.
+  // The top of the visible tree shows its bin, behind all else.
   const bool shows_bin = id == core::kRootId && dir.bin != core::kNoFile;
   if (shows_bin) {
     if (entries.empty() || entries.back().name != core::kRecycleName || entries.back().id != dir.bin)
@@ -294,7 +294,7 @@ bool Driver::compare_all() {
   if (!whole()) return false;
   describe("-- reopen");
   engine_.close();
-  // Nobody may reclaim what he had open.
+  // Files open before cannot be reclaimed.
   for (const auto& [id, open] : std::exchange(held_, {})) {
     twin_.close(id);
     if (!twin_.exists(id)) gone_.push_back(id);

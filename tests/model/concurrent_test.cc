@@ -1,5 +1,5 @@
-// Many threads at once on one volume. What each single call must answer is not known here; what must be true at every
-// moment and at the end is: usage exact, quotas never exceeded, nothing lost, renames and replaced objects atomic.
+// Many threads at once on one volume. The right answer of each single call is unknown here. Invariants are checked at
+// every moment and at the end: usage exact, quotas never exceeded, nothing lost, renames and replaced objects atomic.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -292,9 +292,8 @@ TEST_P(Concurrent, AQuotaIsFilledToTheByteAndNoFurther) {
   expect_sound();
 }
 
-// Users and groups come to be counted, and counted no more, in directories within each other, by a walk of a few files
-// at a time, while files are written, cut, moved, linked, given away and removed there, and directories move as a
-// whole.
+// Counting of users and groups starts and ends, in directories within each other, by a scan of a few files at a time.
+// Meanwhile files are written, cut, moved, linked, given away and removed there, and directories move as a whole.
 TEST_P(Concurrent, OwnersAreCountedExactlyWhileEverythingChanges) {
   const FileId outer = make_directory(core::kRootId, "outer"), inner = make_directory(outer, "inner");
   const FileId outside = make_directory(core::kRootId, "outside");
@@ -388,7 +387,7 @@ TEST_P(Concurrent, OwnersAreCountedExactlyWhileEverythingChanges) {
     ASSERT_TRUE(more) << stoa::describe(more.error());
     done = *more;
   }
-  // What everybody sees is what is stored, and that is what the verifier finds.
+  // Reserved usage equals stored usage, and the verifier finds the same.
   std::vector<std::vector<core::Usage>> seen;
   for (int round = 0; round < 2; ++round) {
     if (round == 1) expect_sound();

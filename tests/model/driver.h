@@ -1,4 +1,4 @@
-// Performs operations on a volume and on the twin and compares what both say.
+// The driver: performs operations on a volume and on the twin and compares the results.
 #pragma once
 
 #include <deque>
@@ -19,7 +19,7 @@ class Driver {
  public:
   Driver(Engine& engine, const ModelOptions& options) : engine_(engine), options_(options) {}
 
-  // Performs the operation that this seed stands for. False: something differs, see failure().
+  // Performs the operation of this seed. False: something differs, see failure().
   bool step(std::uint64_t operation_seed);
   // Compares everything there is: the whole tree, usage of every directory, listings, check(); reopens the volume.
   bool compare_all();
@@ -44,21 +44,21 @@ class Driver {
   // Whether the volume's answer is one that the twin allows.
   template <class Reply>
   bool same_outcome(const Verdict& verdict, const Result<Reply>& reply);
-  // Attributes after the operation against the twin and against what was seen before.
+  // Attributes after the operation against the twin and against those seen before.
   bool verify(FileId id, Touch touch);
   bool verify_touched(const Verdict& verdict);
   bool verify_before(const core::BeforeAttributes& before, FileId id);
   bool verify_reply(const core::Attributes& attr, FileId id);
   bool learn(FileId placeholder, FileId real);
   bool learn_new_directories();
-  // Learns which bins there are, and the serials of what the last operation put there.
+  // Learns the bins, and the serials of items of the last operation.
   bool settle_bins();
   bool settle_bin(FileId recycle_root);
   bool settle_item(TwinItem& waiting, const std::vector<core::RecycledItem>& listed);
   bool forgive_pruned_directories(FileId root);
-  bool forgive_all();  // after what touched more than the twin says
+  bool forgive_all();  // after an operation that touched more than the twin says
   std::set<FileId> present() const;
-  bool verify_gone(const std::set<FileId>& before);  // what of these the twin has no more
+  bool verify_gone(const std::set<FileId>& before);  // those of these that the twin has no more
   bool after_create(const Verdict& verdict, const Result<core::CreateReply>& reply, FileId parent);
 
   bool close_held(FileId id);
@@ -146,7 +146,7 @@ class Driver {
   std::map<FileId, core::ObjectVersion> described_;  // the version that the object meta of a file describes
   bool reopened_ = false;                            // comparing for the first time after the volume was opened again
   std::vector<FileId> gone_;
-  std::uint64_t last_serial_ = 0;          // of what was deleted
+  std::uint64_t last_serial_ = 0;          // of deletions
   std::map<FileId, std::string> exports_;  // by root
   std::uint64_t exports_made_ = 0;
   std::map<FileId, core::OpenId> held_;  // open, until closed or the volume is opened again

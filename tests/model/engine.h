@@ -1,4 +1,4 @@
-// The stores that a model run stands on: everything in memory, or RocksDB and host files in a folder of its own.
+// The stores of a model run: everything in memory, or RocksDB and host files in a folder of its own.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ class Engine {
   virtual ~Engine() = default;
   // Opens the volume, formatting it first when there is none.
   virtual Status open(const core::VolumeOptions& options) = 0;
-  // Closes it in good order; what it held is there after the next open().
+  // Closes it in good order; its content is there after the next open().
   virtual void close() = 0;
   virtual core::Volume& volume() = 0;
 };

@@ -115,7 +115,7 @@ bool Driver::do_set_meta() {
     described_[id] = version;
     verdict.touched[id] = Touch::kMaybe;
   }
-  // The version is of the content, which set_meta leaves alone.
+  // The version belongs to the content, which set_meta does not change.
   const auto now = ns().getattr(context(), {id});
   if (!now || now->attr.version() != seen_[id].version()) return differ("set_meta changed the version");
   return verify(id, Touch::kMaybe);
@@ -139,7 +139,7 @@ bool Driver::do_list_keys() {
   return compare_listing(root, prefix, delimiter, start, limit);
 }
 
-// As a multipart upload does it: the parts are objects in a directory of their own, outside the tree, which counts in
+// As a multipart upload does it: the parts are objects in a directory of their own, outside the tree. It counts in
 // one of the tree, or nowhere (those of earlier versions). kNoFile: there is no room.
 bool Driver::begin_upload(FileId* dir) {
   const core::OpContext ctx = context();
@@ -251,7 +251,7 @@ bool Driver::do_set_quota() {
     if (random_.percent(50))
       request.limits.files = static_cast<std::uint64_t>(usage.files + usage.directories) + random_.below(8);
     if (random_.percent(10))
-      request.limits.bytes = random_.below(1000);  // Below what is there: only growth is refused.
+      request.limits.bytes = random_.below(1000);  // Below the present usage: only growth is refused.
   }
   describe("set_quota of " + text(id) + " bytes " +
            (request.limits.bytes ? std::to_string(*request.limits.bytes) : "-") + " files " +
@@ -320,7 +320,7 @@ bool Driver::do_background() {
   const bool flush = random_.percent(50);
   describe(flush ? "flush" : "gc");
   const Status done = flush ? engine_.volume().flush() : engine_.volume().run_gc();
-  // What is set on a directory goes when it is gone.
+  // Settings of a directory go when it is gone.
   if (!flush) std::erase_if(twin_.policies, [this](const auto& policy) { return !twin_.exists(policy.first); });
   return done || differ("background: " + stoa::describe(done.error()));
 }

@@ -23,7 +23,7 @@ bool Driver::do_create() {
   }
   if (!after_create(verdict, reply, parent)) return false;
   if (!reply || !reply->created || request.mode != core::CreateMode::kExclusive) return true;
-  // A client that did not see the reply asks again, and must be told of the same file.
+  // A client that did not see the reply retries, and must get the same file.
   return after_create(twin_.create(request, ctx.cred), ns().create(ctx, request), parent);
 }
 
@@ -40,7 +40,7 @@ bool Driver::do_open() {
   ctx.holder = state.add_holder(core::Protocol::kSmb, nullptr);
   FileId found = core::kNoFile;
   (void)twin_.lookup(parent, name, ctx.cred, &found);
-  // What opening a device or a symlink means, the front ends decide.
+  // Front ends decide how to open a device or a symlink.
   if (found != core::kNoFile && !twin_.at(found).is_directory() && twin_.at(found).type != FileType::kRegular)
     return true;
   const Verdict verdict = twin_.open(request, ctx.cred);

@@ -233,7 +233,7 @@ bool Driver::do_remove_tree() {
   const core::OpContext ctx = context();
   Twin after = twin_;
   const Verdict verdict = after.remove_tree(parent, name, ctx.cred);
-  if (!verdict.ok()) return true;  // some of it may go: a test of its own
+  if (!verdict.ok()) return true;  // a part of it may go: a test of its own
   FileId top = core::kNoFile;
   (void)twin_.lookup(parent, name, ctx.cred, &top);
   for (const auto& [id, inode] : twin_.inodes) {

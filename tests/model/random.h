@@ -1,4 +1,4 @@
-// A small generator (splitmix64) whose sequence is the same everywhere, so that a printed seed is a reproduction.
+// A small generator (splitmix64) with the same sequence everywhere, so that a printed seed is a reproduction.
 #pragma once
 
 #include <cstdint>

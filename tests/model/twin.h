@@ -1,7 +1,6 @@
 // An obvious twin of a volume: maps and strings, no locks, no store, no caches. It is written from the contracts in
-// core/api/*.h and answers one question for each operation: which errors are right (none: it must succeed), and what is
-// true afterwards. Copying a Twin is cheap enough to try an operation and throw the copy away, which is how quotas
-// work.
+// core/api/*.h. For each operation it gives the right errors (none: it must succeed), and the state afterwards. Copying
+// a Twin is cheap enough to try an operation and throw the copy away, which is how quotas work.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +24,7 @@ namespace stoa::model {
 using core::FileId;
 using core::FileType;
 
-// The stored name of an entry: a directory's carries a trailing '/', so `a` and `a/` can stand side by side.
+// The stored name of an entry: a directory's carries a trailing '/', so `a` and `a/` can both exist.
 using Stored = std::string;
 
 struct TwinMeta {
@@ -51,7 +50,7 @@ struct TwinInode {
   FileId bin = core::kNoFile;         // its own
   bool is_bin = false;                // or a user's bin: no directory of the tree, and counts as nothing
   bool counted = true;                // of a bin
-  FileId charged_to = core::kNoFile;  // of a multipart upload: where it counts
+  FileId charged_to = core::kNoFile;  // of a multipart upload: the directory that it counts in
   // Others: every name, and the directory that the file is charged to.
   std::set<std::pair<FileId, Stored>> links;
   FileId charged_in = core::kNoFile;
@@ -62,33 +61,33 @@ struct TwinInode {
   std::uint64_t size() const { return type == FileType::kSymlink ? target.size() : content.size(); }
 };
 
-// What it counts for, wherever that is.
+// The usage of the inode itself, wherever it counts.
 core::Usage own_usage(const TwinInode& inode);
 
-// What a delete kept.
+// An item kept by a delete.
 struct TwinItem {
   FileId id = core::kNoFile;
-  FileId recycle_root = core::kNoFile;  // the directory whose bin took it
+  FileId recycle_root = core::kNoFile;  // the directory whose bin received it
   FileId bin = core::kNoFile;
   Stored stored;                  // in the user's bin
-  FileId parent = core::kNoFile;  // where it was, and as what
+  FileId parent = core::kNoFile;  // its old directory and name
   std::string raw;
-  FileId base = core::kNoFile;  // of a key: how the directories that only keys implied are found again
+  FileId base = core::kNoFile;  // of a key: to find again the directories that only keys implied
   std::string below;
   bool by_key = false;
   FileId copy_of = core::kNoFile;  // replaced content: the file that lives on
   std::uint64_t bytes = 0;
 };
 
-// What a directory holds: all of it, and what of that is not live.
+// The usage of a directory: all of it, and the part that is not live.
 struct TwinUsage {
   core::Usage all;
   core::UsageByClass by_class;
-  // What limits are compared with that leave these classes out.
+  // The usage compared with limits that exclude these classes.
   core::Usage counted(const core::ExcludedClasses& excluded) const;
 };
 
-// How an operation may show in the time stamps of an inode.
+// The effect of an operation on the time stamps of an inode.
 enum class Touch : std::uint8_t {
   kNone,
   kMaybe,       // allowed to look changed or not (a change that changes nothing)
@@ -96,7 +95,7 @@ enum class Touch : std::uint8_t {
   kContent,     // mtime as well; of a file also data_version
 };
 
-// What the twin says about an operation. `errors` holds every error that would be right; empty: it must succeed.
+// The twin's verdict on an operation. `errors` holds every error that would be right; empty: it must succeed.
 struct Verdict {
   std::vector<Errc> errors;
   std::map<FileId, Touch> touched;  // on success
@@ -137,7 +136,7 @@ class Twin {
   // --- names as POSIX protocols see them (twin_names.cc)
   std::string shown(const TwinInode& dir, const Stored& stored) const;
   bool hidden(const TwinInode& dir, const Stored& stored) const;
-  // The stored name that a POSIX name stands for; nullopt: there is none now.
+  // The stored name of a POSIX name; nullopt: there is none now.
   std::optional<Stored> find(const TwinInode& dir, std::string_view name) const;
   Verdict lookup(FileId parent, std::string_view name, const core::Credentials& cred, FileId* found) const;
   bool empty_for_posix(const TwinInode& dir) const;
@@ -182,7 +181,7 @@ class Twin {
   };
   std::vector<KeyOrPrefix> list(FileId root, std::string_view prefix, std::string_view delimiter) const;
 
-  // --- recycle bins (twin_recycle.cc). What is deleted gets the serial that the volume gave it only after success.
+  // --- recycle bins (twin_recycle.cc). A deletion gets the serial of the volume only after success.
   // Until then it waits in `pending`, in its user's bin under a name of its own; bins and users' bins that it needed
   // have placeholder ids.
   const core::RecyclePolicy* find_policy(FileId dir, FileId* recycle_root) const;
@@ -192,7 +191,8 @@ class Twin {
   void add_user_bin(FileId bin, FileId id);
   void drop_bin(FileId recycle_root);
   void settle_item(const TwinItem& pending, std::uint64_t serial, const std::string& name);
-  // Where an item was: with directories that lie in a bin themselves, where those were. nullopt: one of them is gone.
+  // The old path of an item: with directories that lie in a bin themselves, at their old places. nullopt: one of them
+  // is gone.
   struct Origin {
     std::string path;
     std::set<FileId> directories;
@@ -201,7 +201,7 @@ class Twin {
   std::string original_path(const TwinItem& item) const;  // empty: the directory is gone
   bool deleted_below(const TwinItem& item, FileId dir) const;
   Verdict restore(std::uint64_t serial, FileId to_parent, std::string_view to_name, const core::Credentials& cred);
-  // How many went; those that went with their directories do not count.
+  // The number removed, without those that went with their directories.
   std::uint64_t purge(FileId dir, const std::set<std::uint64_t>& wanted);
   void age(std::uint32_t days);
   std::vector<FileId> recycle_roots_below(
@@ -236,7 +236,7 @@ class Twin {
   // The same where a policy may keep it. `origin`: base, below and by_key.
   void remove_name(FileId dir, const Stored& stored, Verdict& verdict, const TwinItem& origin = {});
   bool can_go(FileId parent, const TwinInode& dir) const;  // an empty directory, as far as bins are concerned
-  bool can_move(const TwinInode& dir) const;               // nothing is charged to it that has no name in it
+  bool can_move(const TwinInode& dir) const;               // nothing without a name in it is charged to it
   void keep_content(FileId dir, const Stored& stored, const TwinItem& origin);
   FileId user_bin_for(FileId dir);
   Stored recycle(FileId dir, const Stored& stored, TwinItem item);
@@ -256,7 +256,7 @@ class Twin {
   std::uint64_t fresh_ = 0;
   std::map<FileId, TwinUsage> usages() const;  // of every directory, counted
   FileId above(FileId dir) const;
-  // Which class it is of in a directory, when it is of `below` in those below that.
+  // The class of a charge in a directory, when it is of `below` in those below that.
   core::UsageClass class_in(FileId dir, core::UsageClass below) const;
   // Of a charge that becomes one of a file that has a name, or none.
   bool has_room_for_charge(const TwinInode& inode, FileId from, FileId to,
@@ -266,7 +266,7 @@ class Twin {
   void collect(FileId dir, const std::string& path, bool directories, std::map<std::string, FileId>& keys) const;
 };
 
-// The raw component for a new name, or what is wrong with making it.
+// The raw component for a new name, or the error of making it.
 struct TwinNames {
   static Verdict new_name(const Twin& twin, FileId parent, std::string_view name, const core::Credentials& cred,
                           bool directory, Stored* stored);

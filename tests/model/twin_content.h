@@ -72,7 +72,7 @@ class TwinContent {
     return size_;
   }
 
-  // Where content is, as (offset, length) of whole pages, for comparing huge sparse files.
+  // The places of content, as (offset, length) of whole pages, for comparing huge sparse files.
   std::map<std::uint64_t, std::uint64_t> ranges() const {
     std::map<std::uint64_t, std::uint64_t> out;
     for (const auto& [page, bytes] : pages_) {

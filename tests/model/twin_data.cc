@@ -51,7 +51,7 @@ Verdict Twin::setattr(const core::SetattrRequest& request, const Credentials& cr
     if (!verdict.ok()) return verdict;
     verdict.touched[inode.id] = Touch::kAttributes;
     inode.verifier.reset();
-    inode.implied = false;  // somebody cares about it
+    inode.implied = false;  // it was changed explicitly
     if (set.mode) inode.mode = *set.mode & 07777;
     if (set.uid) inode.uid = *set.uid;
     if (set.gid) inode.gid = *set.gid;
@@ -189,7 +189,7 @@ Verdict Twin::set_xattr(const core::SetXattrRequest& request) {
 }
 
 Verdict Twin::remove_xattr(const core::RemoveXattrRequest& request) {
-  if (!exists(request.id)) return {.errors = {Errc::kStale}};  // The driver adds what is wrong with the name.
+  if (!exists(request.id)) return {.errors = {Errc::kStale}};  // The driver adds errors of the name.
   TwinInode& inode = at(request.id);
   if (recycled(request.id)) return {.errors = {Errc::kReadOnly, Errc::kInvalid}};
   if (inode.xattrs.erase(std::string(request.name)) == 0) return {.errors = {Errc::kNoAttribute, Errc::kInvalid}};

@@ -153,7 +153,7 @@ Verdict Twin::concatenate(const core::ConcatenateRequest& request, const std::op
     }
     joined.truncate(base + length);
   }
-  // The directories come first, each for itself; then, what the parts leave makes room for the object.
+  // The directories come first, each for itself; then, room freed by the parts is there for the object.
   auto directories = components(request.key);
   directories.pop_back();
   Twin probe = *this;

@@ -13,8 +13,8 @@ bool is_directory_form(const Stored& stored) {
   return stored.ends_with('/');
 }
 
-// What is wrong with a name before anything is looked up. Two answers are right for a name that only the store may
-// give out: it does not exist, and it cannot be made.
+// Errors of a name before any look-up. Two answers are right for a name that only the store may generate: it does
+// not exist, and it cannot be made.
 std::vector<Errc> name_errors(std::string_view name) {
   if (name.size() > core::kNameBytesMax) return {Errc::kNameTooLong};
   if (auto parsed = core::parse_posix_name(name); !parsed) return {Errc::kInvalid, Errc::kNotFound};
@@ -125,7 +125,7 @@ void Twin::drop_link(FileId dir, const Stored& stored, Verdict& verdict) {
   }
 }
 
-// Where a file counts that lost its last name: no bin keeps it.
+// The directory that an orphan counts in: no bin keeps it.
 FileId Twin::outside_trash(FileId dir) const {
   FileId beyond = dir;
   for (FileId up = dir; up != core::kNoFile; up = above(up)) {
@@ -134,8 +134,8 @@ FileId Twin::outside_trash(FileId dir) const {
   return beyond;
 }
 
-// The charge of a file that lost a name in its home follows it to the first name that is left, by directory id and
-// name, rather to one outside of recycle bins, if there is room.
+// The charge of a file that lost a name in its home follows it to the first remaining name with room, by directory
+// id and name; names outside of recycle bins come first.
 void Twin::leave_home(TwinInode& inode, FileId dir) {
   if (inode.charged_in != dir) return;
   FileId other = core::kNoFile;
@@ -197,7 +197,7 @@ Verdict TwinNames::new_name(const Twin& twin, FileId parent, std::string_view na
     *stored = directory ? directory_form(*present) : *present;
     return verdict;
   }
-  // These aliases name only what is there already; no POSIX protocol can make what they stand for.
+  // These aliases name only existing files; no POSIX protocol can make their components.
   if (parsed->long_prefix || parsed->file_beside_directory) {
     verdict.errors.insert(verdict.errors.end(), {Errc::kInvalid, Errc::kNotFound});
     return verdict;
@@ -271,13 +271,13 @@ Verdict Twin::open(const core::OpenRequest& request, const Credentials& cred) {
   }
   if (request.disposition == OpenDisposition::kCreate) return {.errors = {Errc::kExists}};
   TwinInode& inode = at(found);
-  // The contract is for files; what else has the name is refused.
+  // The contract is for files; other types of that name are refused.
   if (inode.is_directory()) return {.errors = {Errc::kIsDirectory, Errc::kExists}};
   const bool overwrite =
       request.disposition == OpenDisposition::kOverwrite || request.disposition == OpenDisposition::kOverwriteOrCreate;
   Verdict verdict{.subject = found};
   const bool writes = (request.access & core::kShareWrite) != 0 || overwrite;
-  // What may be executed may be read.
+  // Execute permission allows reading.
   const bool may_read = !denied(cred, inode, 4) || !denied(cred, inode, 1);
   if (((request.access & core::kShareRead) != 0 && !may_read) || (writes && denied(cred, inode, 2))) {
     verdict.errors.push_back(Errc::kAccess);
@@ -398,7 +398,7 @@ Verdict Twin::rename(const core::RenameRequest& request, const Credentials& cred
       const TwinInode& target = twin.at(twin.at(request.to_parent).names.at(*present));
       if (request.no_replace) verdict.errors.push_back(Errc::kExists);
       if (sticky_denies(cred, twin.at(request.to_parent), target)) verdict.errors.push_back(Errc::kAccess);
-      if (target.id == moved) std::erase(verdict.errors, Errc::kReadOnly);  // nothing is done
+      if (target.id == moved) std::erase(verdict.errors, Errc::kReadOnly);  // no change
       if (target.id == moved && verdict.ok()) return Verdict{.touched = {}, .subject = moved};
       if (directory && !target.is_directory()) {
         verdict.errors.insert(verdict.errors.end(), {Errc::kNotDirectory, Errc::kExists});
@@ -429,7 +429,7 @@ Verdict Twin::rename(const core::RenameRequest& request, const Credentials& cred
     } else {
       inode.links.erase({request.from_parent, from});
       inode.links.emplace(request.to_parent, stored);
-      // The charge goes along with a name in the file's home.
+      // The charge follows a name in the file's home.
       if (inode.charged_in == request.from_parent) inode.charged_in = request.to_parent;
     }
     verdict.touched[request.from_parent] = Touch::kContent;

@@ -107,7 +107,7 @@ bool Twin::can_go(FileId parent, const TwinInode& dir) const {
   return bin_is_empty(dir.id) || (policy != nullptr && policy->enabled && can_move(dir));
 }
 
-// The name goes to the user's bin; what it is there comes back.
+// The name goes to the user's bin; returns its name there.
 Stored Twin::recycle(FileId dir, const Stored& stored, TwinItem item) {
   const FileId user_bin = user_bin_for(dir);
   item.recycle_root = at(at(user_bin).parent).parent;
@@ -126,7 +126,7 @@ void Twin::remove_name(FileId dir, const Stored& stored, Verdict& verdict, const
   if (directory && at(id).bin != core::kNoFile && bin_is_empty(id)) drop_bin(id);
   const FileId user_bin = user_bin_for(dir);
   if (user_bin == core::kNoFile || (directory && !can_move(at(id)))) {
-    // What is left in a directory that looks empty is its folder marker, which goes with it.
+    // The rest of a directory that looks empty is its folder marker, which goes with it.
     while (directory && !at(id).names.empty()) drop_link(id, at(id).names.begin()->first, verdict);
     drop_link(dir, stored, verdict);
     if (directory) verdict.touched.erase(id);
@@ -367,12 +367,12 @@ void Twin::age(std::uint32_t days) {
     const FileId bin = at(recycle_root).bin;
     FileId unused = core::kNoFile;
     const core::RecyclePolicy* const found = find_policy(recycle_root, &unused);
-    // What a policy left behind that is gone ages by the rules that it would have without one.
+    // Items of a removed policy age by the rules that apply without one.
     const std::uint32_t days_max = found != nullptr ? found->days : core::RecyclePolicy{}.days;
     const std::uint64_t bytes_max = found != nullptr ? found->bytes_max.value_or(~0ull) : ~0ull;
     const bool counted = found != nullptr && found->enabled ? found->counted : at(bin).counted;
     if (counted != at(bin).counted) {
-      // Where there is room for it.
+      // If there is room for it.
       (void)within_quota([&](Twin& twin) {
         twin.at(bin).counted = counted;
         return Verdict{};

@@ -34,7 +34,7 @@ core::Usage less(const core::Usage& a, const core::Usage& b) {
 core::Usage own_usage(const TwinInode& inode) {
   std::uint64_t bytes = inode.type == FileType::kRegular || inode.type == FileType::kSymlink ? inode.size() : 0;
   for (const auto& [name, value] : inode.xattrs) bytes += name.size() + value.size();
-  // What a key protocol keeps, behind the version that it describes; so much of it is free.
+  // Metadata of a key protocol, behind its version; this much of it is free.
   constexpr std::size_t kFree = 512;
   const std::size_t meta =
       inode.meta && !inode.meta->bytes.empty() ? sizeof(std::uint64_t) + inode.meta->bytes.size() : 0;

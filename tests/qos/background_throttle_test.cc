@@ -25,7 +25,7 @@ class BackgroundThrottleTest : public testing::Test {
     if (busy_) requests_ += static_cast<std::uint64_t>(1 + ns / kMillisecond);
     scheduler_.serve();
   }
-  // How long it waits after a piece of work that took so long.
+  // The wait after a piece of work of this length.
   std::int64_t wait_after(std::int64_t took, const Price& price = Price::read(1 << 20)) {
     pass(took);
     const std::int64_t began = now_;
@@ -75,7 +75,7 @@ TEST_F(BackgroundThrottleTest, ItIsNeverStarved) {
 TEST_F(BackgroundThrottleTest, APauseEndsWithTheRequests) {
   busy_ = true;
   naps_until_quiet_ = 2;
-  // Two lulls with requests, then one that shows that nobody asks any more.
+  // Two lulls with requests, then one without.
   EXPECT_EQ(wait_after(kSecond), 4 * BackgroundThrottle::kLull);
   EXPECT_EQ(wait_after(kSecond), 0);
 }

@@ -42,7 +42,7 @@ class Qos : public testing::Test {
     scheduler.change({&change, 1});
   }
 
-  // A client that keeps `depth` requests of one price under way, from its start to its end.
+  // A client that keeps `depth` requests of one price in flight, from its start to its end.
   struct Load {
     Path path;
     Price price;
@@ -415,7 +415,7 @@ TEST_F(Qos, AtItsDeadlineARequestIsGrantedOrRefusedAsItAsked) {
   ASSERT_EQ(told.size(), 2u);
   EXPECT_NE(told[0], told[1]);
   EXPECT_EQ(slow->use().refused, 1u);
-  // What was granted early is a debt.
+  // An early grant is a debt.
   now += 1700 * kMillisecond;
   EXPECT_FALSE(scheduler.admit(path, Price::metadata()));
   const Wait late{.deadline = now - 1, .owner = nullptr, .resume = [](bool) { ADD_FAILURE(); }};

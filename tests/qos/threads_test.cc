@@ -1,4 +1,4 @@
-// The scheduler among many threads, with the steady clock. Nothing here depends on how long anything takes.
+// The scheduler among many threads, with the steady clock. Nothing here depends on a duration.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -2,9 +2,9 @@
 //   scale_test OBJECTS DIRECTORIES [RSS-MIB-MAX]
 // Half of the objects lie in one directory (flat/), half in directories of 1000 (nested/); DIRECTORIES more hold one
 // object each (wide/). All are made over NFS (many calls in flight) and listed in pages of 1000, flat and with a
-// delimiter; then they are removed by DeleteObjects, flat/ by name, the others as tools empty a bucket: list the first
-// page, remove it, until there is none. Times are printed, not judged, but for one: what was removed must not be in the
-// way of later listings. The server's memory is read from /proc.
+// delimiter. Then they are removed by DeleteObjects, flat/ by name, the others as tools empty a bucket: list the first
+// page, remove it, until there is none. Times are printed, not judged, except one: tombstones must not slow down later
+// listings. The server's memory is read from /proc.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -1,5 +1,5 @@
-// A client that does random things to files of its own, through every protocol, over connections old and new, and knows
-// what must come of it.
+// A client that does random operations on files of its own, through every protocol, over connections old and new, and
+// knows the right results.
 #pragma once
 
 #include <array>
@@ -14,13 +14,13 @@
 
 namespace stoa::torture {
 
-// Lengths and offsets where something begins or ends in the server, and what lies right beside them.
+// Lengths and offsets at borders in the server, and those right beside them.
 std::uint64_t awkward_number(model::Random& random);
 
 enum class Disks : std::uint8_t {
   kSound,
   kFull,      // changes may be refused
-  kReadable,  // changes may fail, but not reads of what was acknowledged
+  kReadable,  // changes may fail, but not reads of acknowledged data
   kFailing,   // reads may fail, too
 };
 
@@ -28,11 +28,11 @@ class Client {
  public:
   Client(std::string name, std::uint64_t seed) : name_(std::move(name)), random_(seed) {}
 
-  // Over connections to this server from now on; it must live as long as it is used.
+  // Uses connections to this server from now on; it must outlive the use.
   void attach(const clients::ServerProcess& server);
   // The next operation of this protocol goes over a connection of its own.
   void attach_anew(Version version) { connections_[static_cast<std::size_t>(version)].reset(); }
-  // How many of a hundred operations go over a connection of their own (10).
+  // The number of operations in a hundred with a connection of their own (10).
   void set_fresh(unsigned percent) { fresh_percent_ = percent; }
   // Reads give numbers of bytes that are no multiple of four, too, and are READ_PLUS now and then.
   void set_odd_reads(bool odd) { odd_reads_ = odd; }
@@ -45,7 +45,7 @@ class Client {
   Status verify();
   Status verify(Version version);
   void server_died();
-  // Knows of files what the other one knows: of a copy of its server's data.
+  // Takes over the other's knowledge of files: for a copy of its server's data.
   void know_as(const Client& other) { files_ = other.files_; }
 
   std::uint64_t operations() const { return operations_; }
@@ -54,7 +54,7 @@ class Client {
   // For scenarios that do something of their own to a file.
   std::string any_name();
   TwinFile& twin(const std::string& file) { return files_[file]; }
-  Protocol* protocol(Version version);  // nothing: it cannot be reached
+  Protocol* protocol(Version version);  // empty: it cannot be reached
   Status change(Version version, const std::string& file, const Change& change);
   Status read(Version version, const std::string& file, std::uint64_t offset, std::uint32_t count);
   Status read_whole(Version version, const std::string& file);

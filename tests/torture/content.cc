@@ -1,5 +1,5 @@
-// Every length and offset that is odd somewhere, through every protocol, read back over connections that are new: no
-// fault but the server's own is to blame for a wrong byte.
+// Every odd length and offset, through every protocol, read back over new connections: only a fault of the server
+// can cause a wrong byte.
 #include "tests/torture/client.h"
 #include "tests/torture/scenario.h"
 

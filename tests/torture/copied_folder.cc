@@ -1,4 +1,4 @@
-// A data folder that is copied, moved or put back from a backup just serves what is in it; pieces of different times do
+// A data folder that is copied, moved or put back from a backup just serves its content; pieces of different times do
 // not.
 #include "tests/torture/together.h"
 
@@ -48,7 +48,7 @@ Status serve_both(Run& run, const fs::path& one, Together& of_one, const fs::pat
   return run.check(other);
 }
 
-// `piece` of the folder as it was before: refused, and all is well when the right one is back.
+// An old copy of `piece` of the folder: refused, and all is well when the right one is back.
 Status mix_times(Run& run, const fs::path& data, const fs::path& old, const char* piece, Together& clients) {
   const fs::path away = run.folder / "away";
   fs::rename(data / piece, away);

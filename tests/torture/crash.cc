@@ -1,4 +1,5 @@
-// kill -9 in the middle of what several clients do, again and again: what was acknowledged is there.
+// kill -9 in the middle of operations of several clients, again and again: acknowledged data is
+// there.
 #include "tests/torture/together.h"
 
 namespace stoa::torture {

@@ -1,4 +1,5 @@
-// A disk that fails: what was acknowledged before is never read wrong and is there after a restart, and health tells.
+// A disk that fails: data acknowledged before is never read wrong and is there after a restart, and health reports
+// it.
 #include <cerrno>
 #include <chrono>
 
@@ -9,7 +10,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What /healthz answers, and what `stoa status` says of the state.
+// The answer of /healthz, and the state of `stoa status`.
 struct Health {
   std::string http, state;
   bool healthy() const { return http == "200" || state.find("healthy") == 0; }

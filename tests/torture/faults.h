@@ -1,4 +1,4 @@
-// Disks that fail or are slow, for a server that was started with them (faults_preload.c).
+// Disks that fail or are slow, for a server started with faults_preload.c.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// One bit of stored content turns over below the server: who reads gets the right bytes or an error, never wrong ones.
+// One bit of stored content flips below the server: readers get the right bytes or an error, never wrong ones.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -39,7 +39,7 @@ bool flip(const fs::path& blobs, std::string_view around, unsigned bit) {
   return found;
 }
 
-// How the content came to be as it is when the bit turns.
+// The history of the content when the bit flips.
 enum class Way : std::uint8_t { kWritten, kCommitted, kPut, kPutAndTouched, kAlwaysWritten };
 constexpr std::pair<Way, const char*> kWays[] = {{Way::kWritten, "written with FILE_SYNC"},
                                                  {Way::kCommitted, "written, then COMMIT"},
@@ -51,7 +51,7 @@ class Flips {
  public:
   Flips(Run& run, fs::path data) : run_(run), data_(std::move(data)), client_("flip", run.random.next()) {}
 
-  // `restart` starts the server anew, after a kill when it is told so.
+  // `restart` restarts the server, after a kill if requested.
   Status one(const clients::ServerProcess*& server, const std::function<Status(bool)>& restart) {
     const auto& [way, story] = run_.random.pick(kWays);
     const std::string file = "f" + std::to_string(++files_);
@@ -70,7 +70,7 @@ class Flips {
     bool overwritten = way == Way::kPutAndTouched || way == Way::kAlwaysWritten;
     if (run_.random.percent(40)) {
       overwritten = true;
-      // Beside the damage: what is renewed must not be made good of what is wrong.
+      // Beside the damage: renewed blocks must not be made from wrong bytes.
       const std::uint64_t beside = std::min(size - 1, at / 65536 * 65536 + run_.random.below(65536));
       const std::string byte = run_.random.bytes(1);
       if (beside != at) {
@@ -83,7 +83,7 @@ class Flips {
       }
     }
     if (run_.random.percent(15)) {
-      // A kill takes the checksums of what was overwritten in place in the last seconds before it: the one window that
+      // A kill takes the checksums of blocks overwritten in place in the last seconds before it: the one window that
       // is documented.
       STOA_CHECK_OK(restart(!overwritten));
       client_.attach(*server);

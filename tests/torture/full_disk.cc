@@ -1,4 +1,4 @@
-// A disk that fills up with small things and large ones, through every protocol: growth is refused in words, nothing
+// A disk that fills up with small and large files, through every protocol. Growth is refused with an error, nothing
 // that was acknowledged is lost, removals work, a start works, and all is well again when there is room.
 #include <atomic>
 #include <chrono>
@@ -15,7 +15,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint64_t kMiB = 1u << 20;
 constexpr std::uint64_t kThingsMax = 1500;  // of one filler
 
-// Makes one kind of thing until there is no room, and knows those that were acknowledged.
+// Makes one kind of object until there is no room, and records those that were acknowledged.
 class Filler {
  public:
   enum class Kind : std::uint8_t {
@@ -37,7 +37,7 @@ class Filler {
     name_ = "fill" + std::to_string(static_cast<int>(kind)) + "." + std::to_string(random_.below(1000)) + ".";
   }
 
-  // Until it is told that there is no room, a few times over, or `over`.
+  // Until it gets *no space*, a few times over, or `over`.
   Status fill(const clients::ServerProcess& server, const std::atomic<bool>& over) {
     const auto protocol = connect(version_, server, name_);
     if (protocol == nullptr) return broken(story() + "the server cannot be reached any more");
@@ -141,7 +141,7 @@ Status verify_all(const clients::ServerProcess& server, Together& clients, const
   return {};
 }
 
-// All fillers at once, beside clients who do this and that.
+// All fillers at once, beside clients with other operations.
 Status fill_up(const clients::ServerProcess& server, Together& clients, std::vector<Filler>& fillers) {
   std::atomic<bool> over{false};
   std::vector<Status> ended(fillers.size());
@@ -160,7 +160,7 @@ Status fill_up(const clients::ServerProcess& server, Together& clients, std::vec
   return worked;
 }
 
-// Writing works again by itself, soon.
+// Writing works again without help, soon.
 Status comes_back(Together& clients, const clients::ServerProcess& server) {
   const auto protocol = connect(Version::kNfs41, server, "back");
   if (protocol == nullptr) return broken("the server cannot be reached any more");

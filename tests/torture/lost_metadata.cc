@@ -1,5 +1,5 @@
-// Metadata or content that is not where it was, as when a disk is not mounted: the server says so and does not start;
-// when all is back, all is there.
+// Missing metadata or content, as when a disk is not mounted: the server reports it and does not start; when all is
+// back, all is there.
 #include "tests/torture/together.h"
 
 namespace stoa::torture {
@@ -10,7 +10,7 @@ namespace fs = std::filesystem;
 struct Loss {
   std::string what;
   fs::path from;  // moves away, and back
-  fs::path data;  // what is served meanwhile
+  fs::path data;  // the folder served meanwhile
   std::vector<std::string> flags{};
 };
 
@@ -32,7 +32,7 @@ Status lost_metadata(Run& run) {
       {"a new data folder is given the old blobs", {}, other, {"--blob-directories", data / "blobs"}},
       {"its blobs are away", data / "blobs", data},
   };
-  // Each by itself in the short form would take four rounds of starts: in any order, all of them.
+  // Each alone in the short form would take four rounds of starts: in any order, all of them.
   std::vector<const Loss*> order;
   for (const Loss& loss : losses)
     order.insert(order.begin() + static_cast<std::ptrdiff_t>(run.random.below(order.size() + 1)), &loss);

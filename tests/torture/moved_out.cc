@@ -1,5 +1,5 @@
-// A directory that is exported loses a part of itself to the outside, while somebody holds handles of that part: they
-// are handles of an export that does not contain them any more, and lead nowhere.
+// A part of an exported directory is moved out, while clients hold handles of that part: these are handles of an
+// export that does not contain them any more, and lead nowhere.
 #include "tests/frontends/nfs/v4_protocol/compound_caller.h"
 #include "tests/torture/scenario.h"
 

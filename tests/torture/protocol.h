@@ -1,5 +1,4 @@
-// What a client can do to a file through every protocol, with lengths and offsets as odd as it likes; one connection
-// each.
+// The operations of a client on a file through every protocol, with any odd lengths and offsets; one connection each.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +14,19 @@ namespace stoa::torture {
 
 enum class Said : std::uint8_t {
   kOk,
-  kLost,     // the connection broke: nobody knows what was done
+  kLost,     // the connection broke: the result is unknown
   kMissing,  // NFS3ERR_NOENT, NFS4ERR_NOENT, NoSuchKey
   kStale,    // NFS3ERR_STALE, NFS4ERR_STALE
   kNoRoom,   // NOSPC, DQUOT, InsufficientStorage
   kFailed,   // IO, SERVERFAULT, InternalError, and a body that breaks off
   kBusy,     // JUKEBOX, DELAY, SlowDown
   kOther,
-  kNoSuchThing,  // this protocol has no words for it
+  kNoSuchThing,  // the protocol lacks it
 };
 
 struct Answer {
   Said said = Said::kLost;
-  std::string text{};  // in the protocol's own words
+  std::string text{};  // in the terms of the protocol
   std::string bytes{};
   bool end = false;  // of the file, behind these bytes
   bool ok() const { return said == Said::kOk; }
@@ -38,7 +37,7 @@ inline constexpr Version kVersions[] = {Version::kNfs3, Version::kNfs40, Version
                                         Version::kS3};
 std::string_view name_of(Version version);
 
-// Of one read or write: a session of NFSv4 takes and gives a MiB, with all that is around the data.
+// Size of one read or write: a session of NFSv4 takes and gives a MiB, with all that is around the data.
 inline constexpr std::uint32_t kCallBytesMax = (1u << 20) - 4096;
 
 // Files are named relative to the export's directory and lie in it; used by one thread.
@@ -50,7 +49,7 @@ class Protocol {
   // READ_PLUS: 4.2 only.
   virtual Answer read_plus(const std::string& name, std::uint64_t offset, std::uint32_t count);
   virtual Answer remove(const std::string& name) = 0;
-  // A whole file in place of what is there, at once and durably: S3 only.
+  // A whole file in place of an existing one, at once and durably: S3 only.
   virtual Answer replace(const std::string& name, std::string_view bytes);
   // The same by a multipart upload, and by a copy of another file.
   virtual Answer replace_by_parts(const std::string& name, std::string_view bytes);
@@ -71,8 +70,8 @@ class Protocol {
   Answer read_all(const std::string& name);
 };
 
-// A connection of its own to the export `name` of the server. Nothing: it cannot be reached. `client` names the machine
-// that is played: who connects again by the same name has restarted.
+// A connection of its own to the export `name` of the server. Empty: it cannot be reached. `client` names the simulated
+// machine: a connection by the same name is a restart of it.
 std::unique_ptr<Protocol> connect(Version version, const clients::ServerProcess& server, const std::string& client,
                                   const std::string& name = "test");
 

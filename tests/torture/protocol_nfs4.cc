@@ -47,12 +47,12 @@ Answer answer_of(const CompoundResult& result) {
   }
 }
 
-// How the two kinds of NFSv4 send a compound and hold an open.
+// The differences of the two kinds of NFSv4 in sending a compound and holding an open.
 class Caller {
  public:
   virtual ~Caller() = default;
   virtual CompoundResult call(const Ops& ops) = 0;
-  // What may be done twice, and answers with more than a session keeps of its replies.
+  // Operations that may run twice, with answers larger than a session's reply cache.
   virtual CompoundResult look(const Ops& ops) { return call(ops); }
   virtual void skip_sequence(CompoundResult& result) = 0;
   struct Open {
@@ -64,7 +64,7 @@ class Caller {
   virtual Answer close(const Open& open) = 0;
 };
 
-// Version 4.0: each open is of an owner of its own, so that its sequence begins with 1.
+// Version 4.0: each open has an owner of its own, so that its sequence begins with 1.
 class Caller0 final : public Caller {
  public:
   Caller0(std::uint16_t port, const std::string& client, std::uint64_t verifier) : caller_(port, client, verifier) {
@@ -270,7 +270,7 @@ class Nfs4 final : public Protocol {
 
 std::unique_ptr<Protocol> connect_nfs4(const clients::ServerProcess& server, const std::string& client,
                                        const std::string& name, unsigned minor) {
-  // Each connection is of a machine that has started anew.
+  // Each connection is of a machine that has restarted.
   const auto verifier = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
   const auto port = static_cast<std::uint16_t>(server.nfs().nfs_port);
   const std::string machine = client + " 4." + std::to_string(minor);

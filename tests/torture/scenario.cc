@@ -37,7 +37,7 @@ Result<std::unique_ptr<clients::ServerProcess>> Run::start(const fs::path& data,
     command.insert(command.end(), {"/usr/bin/env", "STOA_TORTURE_FAULTS=" + faults->page().string()});
   command.insert(command.end(), {tools.serve, "--build", tools.build, "--data", data.string()});
   if (faults != nullptr) command.insert(command.end(), {"--preload", tools.preload});
-  // Nobody reclaims anything here.
+  // Nothing is reclaimed here.
   command.insert(command.end(), {"--", "--volume-grace-ms", "0", "--log-file", logs.server});
   command.insert(command.end(), flags.begin(), flags.end());
   std::string why;

@@ -1,4 +1,5 @@
-// One kind of harm, done to servers of its own: what a scenario gets, and where each is found.
+// One kind of harm, done to servers of its own: the environment of a scenario, and the list of
+// scenarios.
 #pragma once
 
 #include <chrono>
@@ -16,11 +17,11 @@
 
 namespace stoa::torture {
 
-// How long a server may take to come to what it has to say in the end.
+// How long a server may take to reach its final state.
 constexpr auto kPatience = std::chrono::seconds(20);
 
 struct Tools {
-  std::string build;    // whose stoad and stoa are used
+  std::string build;    // build folder with the stoad and stoa to use
   std::string serve;    // tests/serve
   std::string preload;  // faults_preload.c
   std::string stoa() const { return build + "/bin/stoa"; }
@@ -38,15 +39,15 @@ class Run {
   model::Random random;
   std::uint64_t operations = 0;  // done to servers, for the report
 
-  // tests/serve on this data folder. What it says goes to DATA.log.
+  // tests/serve on this data folder. Its output goes to DATA.log.
   Result<std::unique_ptr<clients::ServerProcess>> start(const std::filesystem::path& data,
                                                         const std::vector<std::string>& flags = {},
                                                         const Faults* faults = nullptr);
-  // What the server said that did not start, or ended.
+  // The output of a server that did not start, or ended.
   std::string last_words(const std::filesystem::path& data) const;
-  // `stoa ARGUMENTS`, of the server in this data folder, or of nobody's.
+  // `stoa ARGUMENTS`, for the server in this data folder, or for none.
   int stoa(const std::filesystem::path& data, const std::vector<std::string>& arguments, std::string* output) const;
-  // `stoa check`: fails with what it found.
+  // `stoa check`: fails with its findings.
   Status check(const std::filesystem::path& data) const;
 
  private:
@@ -56,7 +57,7 @@ class Run {
   Logs logs_of(const std::filesystem::path& data) const;
 };
 
-// What was seen of a server; the text is for people.
+// A fault seen in a server; the text is for people.
 inline std::unexpected<Error> broken(std::string what) {
   return fail(Errc::kCorrupt, std::move(what));
 }

@@ -1,4 +1,4 @@
-// Disks that take their time: nothing goes wrong but the clock, and what was acknowledged survives a kill.
+// Slow disks: nothing goes wrong but the clock, and acknowledged data survives a kill.
 #include "tests/torture/together.h"
 
 namespace stoa::torture {

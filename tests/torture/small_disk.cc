@@ -15,7 +15,7 @@ namespace stoa::torture {
 namespace fs = std::filesystem;
 
 Result<std::unique_ptr<SmallDisk>> SmallDisk::make(const fs::path& folder, std::uint64_t bytes) {
-  // What is mounted from here on goes with the last of our processes, however they end.
+  // Later mounts go with the last of our processes, however they end.
   if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
     return skipped("a small file system cannot be mounted without the right to (CAP_SYS_ADMIN)");
   }

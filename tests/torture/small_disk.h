@@ -1,5 +1,4 @@
-// A file system of its own that is soon full: ext4 in a file, mounted where nobody but this process and its children
-// sees it.
+// A small file system of its own: ext4 in a file, mounted where only this process and its children see it.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +19,7 @@ class SmallDisk {
 
   const std::filesystem::path& root() const { return root_; }
   std::uint64_t free() const;
-  // Somebody else's file takes all room but so many bytes, until relieve().
+  // A file takes all room but this many bytes, until relieve().
   Status crowd(std::uint64_t leave);
   void relieve();
 

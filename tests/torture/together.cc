@@ -52,7 +52,7 @@ Status Together::work(std::uint64_t operations, const std::function<void()>& kil
             over = true;
           }
         }
-        // Who has found a fault ends it for all; whom the kill has struck does not.
+        // A client that has found a fault ends it for all; one hit by the kill does not.
         if (!killed) over = true;
       });
     }

@@ -16,13 +16,14 @@ class Together {
 
   void attach(const clients::ServerProcess& server);
   void set_disks(Disks disks);
-  // All work until so many operations are done.
+  // All work until this many operations are done.
   Status work(std::uint64_t operations) { return work(operations, {}); }
-  // Then `kill` is called, which ends the server; the others come upon it in the middle of what they do.
+  // Then `kill` is called, which ends the server; the others meet that in the middle of their
+  // operations.
   Status work_until(std::uint64_t operations, const std::function<void()>& kill) { return work(operations, kill); }
   void server_died();
   void know_as(const Together& other);
-  // What is there, through every protocol.
+  // The present files, through every protocol.
   Status verify();
   std::uint64_t operations() const;
   Client& client(std::size_t number) { return *clients_[number]; }

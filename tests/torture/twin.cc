@@ -87,7 +87,7 @@ std::string show_difference(std::string_view expected, std::string_view found) {
 void TwinFile::done(const Change& change) {
   apply(now_, change);
   for (Kept& kept : kept_) apply(kept, change);
-  // What is seen, and no more: a write that was refused does not come with it.
+  // Only the visible state: a refused write is not included.
   if (change.kind == Change::Kind::kCommit && known_) kept_.assign(1, now_ ? Kept(std::in_place, *now_) : Kept());
   if (change.kind == Change::Kind::kReplace || change.kind == Change::Kind::kRemove) {
     kept_.resize(1);
@@ -97,7 +97,7 @@ void TwinFile::done(const Change& change) {
 
 void TwinFile::perhaps(const Change& change) {
   known_ = false;
-  if (change.kind == Change::Kind::kCommit) return;  // what is open stays open
+  if (change.kind == Change::Kind::kCommit) return;  // open changes stay open
   if (change.kind == Change::Kind::kWrite || change.kind == Change::Kind::kPunch) {
     for (Kept& kept : kept_) {
       if (kept) kept->write_perhaps(change.offset, change.bytes);
@@ -129,7 +129,7 @@ std::string TwinFile::settle(const std::optional<std::string>& found) {
   if (!possible) return why;
   now_ = found;
   known_ = true;
-  // What a restart has found does not go with the next one.
+  // State found by a restart does not go with the next one.
   if (std::exchange(died_, false)) kept_.assign(1, found ? Kept(std::in_place, *found) : Kept());
   return {};
 }
@@ -139,7 +139,7 @@ std::string TwinFile::compare(std::uint64_t offset, std::uint64_t count, std::st
   const std::uint64_t size = now_->size();
   const std::string_view expected = offset < size ? std::string_view(*now_).substr(offset, count) : std::string_view();
   if (got.size() < expected.size() && !got.empty() && !end) {
-    // A server may give less than was asked for.
+    // A server may return less than requested.
     if (got != expected.substr(0, got.size())) return show_difference(expected.substr(0, got.size()), got);
     return {};
   }

@@ -1,4 +1,5 @@
-// What no shell command does, on the mounts of a guest: vm_calls CASE FILE [THE-SAME-FILE-ON-ANOTHER-MOUNT]
+// Calls that no shell command makes, on the mounts of a guest: vm_calls CASE FILE
+// [THE-SAME-FILE-ON-ANOTHER-MOUNT]
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -66,13 +67,13 @@ bool locks(const char* path, const char* other) {
   EXPECT(lock(mine, F_SETLK, F_RDLCK, 15, 5) == 0);
   EXPECT(lock(theirs, F_SETLK, F_RDLCK, 15, 5) == 0);
   EXPECT(fails_with(EAGAIN, lock(mine, F_SETLK, F_WRLCK, 15, 5)));
-  // Who waits gets it when the other lets go.
+  // A waiter gets it when the other releases it.
   EXPECT(lock(theirs, F_SETLK, F_UNLCK, 0, 0) == 0);
   EXPECT(lock(mine, F_SETLKW, F_WRLCK, 0, 0) == 0);
   return true;
 }
 
-// Who waits on one mount is given what another mount unlocks; a ring of two that wait is refused.
+// A waiter on one mount gets the range that another mount unlocks; a cycle of two waiters is refused.
 bool waits(const char* path, const char* other) {
   const File mine(path), theirs(other);
   EXPECT(mine >= 0 && theirs >= 0);
@@ -160,7 +161,7 @@ bool mapped(const char* path, const char* other) {
   return munmap(bytes, 100'000) == 0;
 }
 
-// Longer than what the server copies while a request waits: in one piece only when it goes on behind the answer.
+// Longer than the server's copies while a request waits: in one piece only when it goes on behind the answer.
 bool copied(const char* path, const char* other) {
   constexpr off_t kBytes = 24 << 20;
   constexpr off_t kMarks[] = {0, (16 << 20) - 3, kBytes - 6};
@@ -190,7 +191,7 @@ bool hold(const char* path, const char* until) {
   return found.l_type == F_UNLCK;
 }
 
-// What another machine holds (see `hold`) is refused here, and nothing else.
+// A range held by another machine (see `hold`) is refused here, and nothing else.
 bool refused(const char* path, const char*) {
   const File file(path);
   EXPECT(fails_with(EAGAIN, lock(file, F_SETLK, F_WRLCK, 15, 1)));

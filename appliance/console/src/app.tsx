@@ -61,12 +61,12 @@ function Shell() {
   const { t } = useWords();
   const { current } = useSession();
   const route = useRoute();
-  // What would be refused is not offered: who owns a directory sees what is about directories, and tokens are for administrators.
+  // Actions that would be refused are hidden: owners see pages about directories, and tokens are for administrators.
   const role = current?.who?.role;
   const offered = (name: PageName) => (role === 'owner' ? ownerPages.includes(name) : name !== 'tokens' || role === undefined || role === 'admin');
   const page = offered(route.page) ? route.page : 'browse';
   const Shown = pages[page];
-  // Not what it returns: newer browsers give a promise, which React would take for a function.
+  // Drops the result: newer browsers return a promise, which React would take for a function.
   useEffect(() => {
     window.scrollTo(0, 0);
   }, [page]);
@@ -111,7 +111,7 @@ function TopBar() {
   const { t } = useWords();
   const { current, signOut } = useSession();
   const who = current?.who;
-  // Who owns one directory is not told how the server is.
+  // The state of the server is hidden from owners.
   const { data } = useLoad<Status>(who?.role === 'owner' ? null : '/v1/status', 10_000);
   return (
     <header className="top">

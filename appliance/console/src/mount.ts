@@ -1,4 +1,4 @@
-// What to type on a client to reach an export.
+// Commands to reach an export from a client.
 import type { Protocol, Export } from './api/types.ts';
 
 export interface Recipe {

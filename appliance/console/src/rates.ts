@@ -1,4 +1,4 @@
-// From counters since the start to what happens now: rates of two answers, latency of the requests between them.
+// Rates and latencies of now from counters since the start: differences of two answers.
 import type { Activity, ProtocolActivity } from './api/types.ts';
 
 export interface ProtocolRates {

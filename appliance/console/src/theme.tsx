@@ -1,4 +1,4 @@
-// Light and dark: as the system has it, until somebody chooses.
+// Light and dark: the system setting, until the user chooses.
 import { createContext, useContext, useEffect, useMemo, useState } from 'react';
 import type { ReactNode } from 'react';
 

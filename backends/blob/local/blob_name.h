@@ -1,4 +1,4 @@
-// What a BlobId of the local store says: where the bytes are, without any look-up.
+// The encoding of a BlobId of the local store: the place of the bytes, without any look-up.
 //
 //   bits 63..62  kind: 1 slot, 2 own host file
 //   bits 61..54  data directory
@@ -47,7 +47,7 @@ struct BlobName {
     bits |= kind == BlobKind::kSlot ? static_cast<std::uint64_t>(size_class) << 50 | number << 16 | slot : number;
     return core::BlobId{bits};
   }
-  // Kind kNone: no name that this store ever gave out.
+  // Kind kNone: an id that this store never issued.
   static BlobName of(core::BlobId id) {
     const auto bits = static_cast<std::uint64_t>(id);
     BlobName name;
@@ -70,7 +70,7 @@ struct BlobName {
     }
     return name;
   }
-  // Where the blob begins in its host file.
+  // The begin of the blob in its host file.
   std::uint64_t base() const { return kind == BlobKind::kSlot ? slot * slot_bytes(size_class) : 0; }
   std::uint64_t capacity() const {
     return kind == BlobKind::kSlot ? slot_bytes(size_class) : (std::uint64_t{1} << 63) - 1;

@@ -39,7 +39,7 @@ Status compare_directory(const Found& found, const BlobPairing& pairing) {
   if (!found.fresh && have.volume != pairing.volume)
     return fail(Cause::kBlobOtherVolume, found.path, have.volume, have.home, pairing.volume, pairing.metadata);
   if (pairing.volume == kVolumeInMemory) return {};
-  // Not itself copied or moved, and of a folder that is still there: whoever names it from another folder is the copy.
+  // The identity was not copied or moved, and its data folder still exists: then the given data folder is the copy.
   std::error_code error;
   const bool original = have.place == real_path(found.path) && !have.home.empty() &&
                         !std::filesystem::equivalent(have.home, pairing.home, error) && !error;

@@ -1,4 +1,5 @@
-// Which of the directories that are given make one whole store, and whether it is that of the metadata (pairing.h).
+// Matching of data directories: whether the given ones make one whole store, and the store of the metadata
+// (pairing.h).
 #pragma once
 
 #include <optional>
@@ -21,11 +22,11 @@ struct Found {
 // they may all be new.
 Status match_identities(std::vector<Found>& found, bool create);
 
-// Refuses directories that are not those of the metadata, kInvalid, in words for people.
+// Refuses directories of other metadata: kInvalid, with a text for people.
 Status compare_generations(const std::vector<Found>& found, const BlobPairing& pairing);
 
-// What compare_generations() lets pass becomes the next generation, everywhere. Writes all identities. On a full disk
-// it stays what it is, wherever that ended, and the store starts nevertheless.
+// Raises generations accepted by compare_generations() to the next one, everywhere. Writes all identities. On a full
+// disk the generation stays as it is, wherever that ended, and the store starts nevertheless.
 Status raise_generation(std::vector<Found>& found, const BlobPairing& pairing);
 
 }  // namespace stoa::blob_local

@@ -1,6 +1,6 @@
 // One data directory of the store: its folders, its free space, its health, the numbers of its own files.
 //
-//   identity            who this is (identity.h)
+//   identity            the directory's identity (identity.h)
 //   next_own            own-file numbers below it may have been given out
 //   slots/C/NUMBER      containers of size class C
 //   own/XX/NUMBER       own files; XX: low byte of the number
@@ -49,16 +49,16 @@ class DataDirectory {
 
   // Space beyond the reserve that keeps the host file system (and the metadata beside us) alive.
   core::BlobStore::Space space() const;
-  // Whether so much more may be taken. Asks the file system only now and then.
+  // Whether this much more may be taken. Asks the file system only now and then.
   bool has_room(std::uint64_t bytes);
 
   // A failure of writing. EIO and the like mark the directory: no new blobs until restart.
   void note_write_error(const Error& error);
   bool ok() const { return !bad_.load(std::memory_order_acquire); }
-  // A file of a blob that somebody uses is not there.
+  // Reports that the file of a blob in use is missing.
   void note_missing(const std::string& file);
-  // What is wrong now, ok() and missing files included; looks at the folder, which may have gone (a disk that was
-  // unmounted).
+  // The present fault of the directory, ok() and missing files included; looks at the folder, which may have gone
+  // (a disk that was unmounted).
   std::string find_problem() const;
 
   // Visits the numbers of the own files that are there.
@@ -80,13 +80,13 @@ class DataDirectory {
   int lock_fd_ = -1;
   bool punches_ = false;
   std::uint64_t first_own_since_open_ = 1;
-  std::atomic<std::int64_t> budget_{0};  // may be taken before the file system is asked again
+  std::atomic<std::int64_t> budget_{0};  // may be taken before the file system is queried again
   std::atomic<bool> bad_{false};
-  mutable std::mutex health_mutex_;  // guards what follows up to missing_files_
+  mutable std::mutex health_mutex_;  // guards the members below up to missing_files_
   std::string problem_;
   std::string missing_file_;  // the first of them
   std::uint64_t missing_files_ = 0;
-  std::mutex number_mutex_;  // guards what follows
+  std::mutex number_mutex_;  // guards the members below
   std::uint64_t next_number_ = 1;
   std::uint64_t number_limit_ = 1;
 };

@@ -47,14 +47,14 @@ std::shared_ptr<HostFile> FileCache::keep(HostFileKey key, std::shared_ptr<HostF
 
 std::vector<std::shared_ptr<HostFile>> FileCache::evict(Shard& shard) {
   std::vector<std::shared_ptr<HostFile>> closing;
-  // Two rounds clear every mark; what is still in use then may stay over the limit for a moment.
+  // Two rounds clear every mark; entries still in use then may exceed the limit for a moment.
   std::size_t steps = shard.ring.size() * 2 + 1;
   while (shard.files.size() > shard_max_ && steps-- > 0 && !shard.ring.empty()) {
     if (shard.hand >= shard.ring.size()) shard.hand = 0;
     const auto it = shard.files.find(shard.ring[shard.hand]);
     bool drop = it == shard.files.end();
     if (!drop) {
-      // A failed file keeps failing only as long as it is remembered.
+      // A failed file keeps failing only as long as it is in the cache.
       const bool idle = it->second.file.use_count() == 1 && !it->second.file->failed();
       drop = idle && !it->second.used;
       it->second.used = false;

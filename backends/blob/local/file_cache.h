@@ -1,5 +1,5 @@
-// The open host files: at most a named number of them, the least recently used closed first. Closing one that was not
-// synced loses nothing: whoever opens it again takes it as written and syncs it.
+// The open host files: at most a named number of them, the least recently used closed first. Closing an unsynced file
+// loses nothing: the next open takes it as written and syncs it.
 #pragma once
 
 #include <array>
@@ -41,7 +41,7 @@ class FileCache {
     std::size_t hand = 0;
   };
   Shard& shard_of(HostFileKey key) { return shards_[(key.bits * 0x9E3779B97F4A7C15ULL) >> 60]; }
-  // Makes room in the shard; hands out what to close once the lock is gone.
+  // Makes room in the shard; returns the files to close once the lock is gone.
   std::vector<std::shared_ptr<HostFile>> evict(Shard& shard);
   std::shared_ptr<HostFile> keep(HostFileKey key, std::shared_ptr<HostFile> file);
 

@@ -209,7 +209,7 @@ Status HostFile::extend(std::uint64_t size) {
 void HostFile::allocate_ahead(std::uint64_t offset, std::uint64_t length) {
   const std::uint64_t end = offset + length;
   const std::uint64_t ahead = ahead_.load(std::memory_order_acquire);
-  // Only a file that grows at its end: sparse files must not get what nobody writes.
+  // Only a file that grows at its end: sparse files must not get blocks that are never written.
   if (end <= ahead || offset > ahead + kAheadBytesMin) return;
   const std::unique_lock lock(grow_mutex_);
   if (end <= ahead_.load(std::memory_order_acquire)) return;

@@ -1,4 +1,4 @@
-// One open host file: a container of slots or the own file of a big blob. Knows what was written since its last sync.
+// One open host file: a container of slots or the own file of a big blob. Tracks the writes since its last sync.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,7 @@ struct FileMetrics {
   Counter& syncs_skipped;
 };
 
-// Thread-safe. Lives as long as anybody holds a reference (the cache, an operation, a slice on its way out).
+// Thread-safe. Lives as long as it is referenced (by the cache, an operation, a slice on its way out).
 class HostFile {
  public:
   struct Environment {
@@ -58,9 +58,9 @@ class HostFile {
   Result<std::uint64_t> seek(std::uint64_t offset, std::uint64_t end, bool data);
   Result<std::uint64_t> allocated_bytes();
 
-  // Durable: all that was written before the call, and the file's name. One fdatasync serves all who wait; nothing
-  // happens when nothing was written. Once the kernel has reported a failure the pages may be clean and lost, so the
-  // file fails for ever (until the process starts again and finds out what the disk holds).
+  // Makes durable all writes before the call, and the file's name. One fdatasync serves all waiters; nothing happens
+  // when nothing was written. Once the kernel has reported a failure the pages may be clean and lost, so the file
+  // fails for ever. A restart of the process reads what the disk has.
   Status sync();
   bool dirty() const { return written_.load(std::memory_order_acquire) != synced_.load(std::memory_order_acquire); }
   bool failed() const { return failed_.load(std::memory_order_acquire); }
@@ -78,7 +78,7 @@ class HostFile {
   const std::string path_;
   const int fd_;
   std::atomic<int> direct_fd_{-1};
-  std::atomic<std::uint64_t> size_;      // at least what the host has made of our own calls
+  std::atomic<std::uint64_t> size_;      // at least the size that our own calls have made
   std::mutex grow_mutex_;                // guards changes of the host file's length
   std::atomic<std::uint64_t> ahead_{0};  // real space was taken up to here
 

@@ -1,5 +1,5 @@
-// The file that says which data directory this is, so that a swapped, missing, copied or outdated one is noticed before
-// any harm.
+// The identity file of a data directory, by which a swapped, missing, copied or outdated one is noticed before any
+// harm.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct Identity {
   std::string store;                       // the same in all directories of one store
   std::uint32_t index = 0;                 // this directory
   std::uint32_t count = 1;                 // directories that the store had when this was written
-  std::string volume{};                    // whose content this is; empty: of a store that is opened without metadata
+  std::string volume{};                    // id of the volume; empty: of a store that is opened without metadata
   core::Generation generation{};           // pairing.h
   std::optional<core::Generation> next{};  // being raised to this one
   std::string home{};                      // the volume's data folder, and
@@ -23,7 +23,7 @@ struct Identity {
   bool operator==(const Identity&) const = default;
 };
 
-// Nothing: the directory holds no identity. kCorrupt: it holds one that cannot be read.
+// Empty: the directory has no identity. kCorrupt: it holds one that cannot be read.
 Result<std::optional<Identity>> read_identity(const std::string& directory);
 // Durable on return.
 Status write_identity(const std::string& directory, const Identity& identity);

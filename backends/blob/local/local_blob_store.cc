@@ -179,7 +179,7 @@ Status Store::finish_adoption() {
   kept_ = kept;
   slots_taken_.add(static_cast<std::int64_t>(kept.slots));
   for (const auto& directory : directories_) {
-    // No reason to sweep again, when what was adopted is known no more.
+    // No reason to sweep again: the set of adopted blobs is gone.
     if (const Status removed = remove_empty_containers(*directory); !removed)
       log_warning("blob", "an empty container could not be removed", {{"error", describe(removed.error())}});
     const std::lock_guard lock(directory->mutex);
@@ -363,7 +363,7 @@ Status Store::release_slot(DataDirectory& directory, const BlobName& name) {
     maybe_empty = directory.slots.is_empty(slot.size_class, slot.container);
   }
   if (!maybe_empty) return {};
-  // Nobody may grow the container while it goes; who grows one just now keeps it.
+  // No other thread may grow the container while it goes; a container being grown now stays.
   const std::unique_lock growing(directory.grow_mutex, std::try_to_lock);
   if (!growing.owns_lock()) return {};
   {
@@ -433,7 +433,7 @@ Status Store::sync(std::span<const BlobId> blobs) {
   }
   const Status synced = syncs_.sync(files);
   if (!synced) {
-    // What the disk holds is not known any more: nobody is told otherwise.
+    // The state on the disk is unknown, so cached bytes must not claim otherwise.
     for (const BlobId blob : blobs) const WrittenCache::Change forgotten(written_, blob, 0, capacity(blob));
     for (std::size_t i = 0; i < files.size(); ++i) {
       if (files[i]->failed()) directories_[directories[i]]->note_write_error(synced.error());
@@ -484,7 +484,7 @@ Result<std::uint64_t> Store::allocated(BlobId blob, std::uint64_t length) {
   return (sum + kHostBlockBytes - 1) / kHostBlockBytes * kHostBlockBytes;
 }
 
-// --- what an administrator asks
+// --- queries of an administrator
 // ------------------------------------------------------------------------------------------
 
 core::BlobStore::Space Store::space() const {

@@ -11,8 +11,8 @@
 namespace stoa::blob_local {
 namespace {
 
-// What a directory may hold and still be new: a file system's own, our lock, and what a crash left of the first
-// identity.
+// Names that a new directory may contain: a file system's own, our lock, and the remains of a crash while the first
+// identity was written.
 bool counts_as_nothing(const std::string& name) {
   return name == "lost+found" || name == "lock" || name == "identity.new";
 }
@@ -44,7 +44,7 @@ Result<std::vector<Found>> read_identities(const LocalBlobStoreOptions& options)
   return found;
 }
 
-// The same, and refuses what does not belong together. Changes nothing.
+// The same, and refuses directories that do not belong together. Changes nothing.
 Result<std::vector<Found>> look_at_directories(const LocalBlobStoreOptions& options) {
   STOA_TRY(found, read_identities(options));
   STOA_CHECK_OK(match_identities(found, options.create));
@@ -55,8 +55,8 @@ Result<std::vector<Found>> look_at_directories(const LocalBlobStoreOptions& opti
 }  // namespace
 
 Result<std::vector<std::unique_ptr<DataDirectory>>> open_directories(const LocalBlobStoreOptions& options) {
-  // Twice: nothing is written, not even a lock, in directories that are refused, and only what was read under the locks
-  // counts.
+  // Twice: nothing is written, not even a lock, in directories that are refused, and only the identities read under the
+  // locks count.
   STOA_TRY(before, look_at_directories(options));
   std::vector<std::unique_ptr<DataDirectory>> opened;
   for (const Found& directory : before) {

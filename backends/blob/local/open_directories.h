@@ -1,4 +1,4 @@
-// Finds out which data directory is which when a store opens.
+// Identification of the data directories when a store opens.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Which slots of which containers are taken, for one data directory: two bits a slot, in memory only.
+// The allocation map of the slots in all containers of one data directory: two bits a slot, in memory only.
 #pragma once
 
 #include <array>
@@ -57,11 +57,11 @@ class SlotMap {
   void forget(unsigned size_class, std::uint64_t container);
 
   void for_each_taken(const std::function<void(const SlotRef&)>& visit) const;
-  // Of those that are closed: class and number.
+  // Closed containers: class and number.
   std::vector<std::pair<unsigned, std::uint64_t>> empty_containers() const;
   std::vector<std::pair<unsigned, std::uint64_t>> newest_with_room(
-      std::size_t max) const;  // up to so many of each class
-  // Of each slot of a container, whether it is taken.
+      std::size_t max) const;  // at most this many of each class
+  // One bit for each slot of a container: taken.
   std::vector<bool> taken_slots(unsigned size_class, std::uint64_t container) const;
   std::uint64_t slots_taken() const { return slots_taken_; }
 

@@ -25,7 +25,7 @@ struct Unnamed {
   std::size_t count() const { return own.size() + slots.size(); }
 };
 
-// Nobody takes from such a container before adoption is over, nor gives back to it: no lock is held over the look.
+// No thread allocates or frees in such a container before adoption is over, so the look holds no lock.
 Status find_slots(DataDirectory& directory, unsigned size_class, std::uint64_t container, Unnamed& found) {
   std::vector<bool> taken;
   {
@@ -107,7 +107,7 @@ void count_named(DataDirectory& directory, std::uint64_t& blobs, std::uint64_t& 
 
 void free_unnamed(DataDirectory& directory, const Unnamed& unnamed) {
   for (const std::uint64_t number : unnamed.own) ::unlink(directory.own_path(number).c_str());
-  // What cannot be punched is zeroed when the slot is used again.
+  // A slot that cannot be punched is zeroed when it is used again.
   for (const SlotRef& slot : unnamed.slots) {
     const int fd = ::open(directory.container_path(slot.size_class, slot.container).c_str(), O_RDWR | O_CLOEXEC);
     if (fd < 0) continue;

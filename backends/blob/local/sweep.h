@@ -1,5 +1,5 @@
-// What a start finds in the data directories that no record names: what was being written when the server died, and
-// what is lost when the metadata are not what they were.
+// Sweep of blobs that no record names after a start: writes in progress when the server died, and the content of lost
+// metadata.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace stoa::blob_local {
 
-// More than a crash leaves behind. What is under way when a server dies is a few blobs for each client that writes,
-// which may be large, and what was written and dropped again since garbage was collected last, which is many small
-// ones. 1 GiB in 64 blobs or 64 MiB in 1024 are let go in any store, and beyond these a sixteenth of what is found.
-// Whatever is more is kept until an administrator has looked: to keep it costs space, to free it may cost the content.
+// More than a crash leaves behind. A crash leaves a few blobs for each writing client, which may be large. It also
+// leaves blobs written and dropped since the last garbage collection, which are many small ones. 1 GiB in 64 blobs or
+// 64 MiB in 1024 are freed in any store, and beyond these a sixteenth of all blobs found. More than that is kept until
+// an administrator has looked: keeping it costs space, freeing it may cost the content.
 inline constexpr std::uint64_t kSweptBlobs = 64, kSweptSmallBlobs = 1024;
 inline constexpr std::uint64_t kSweptBytes = std::uint64_t{1} << 30, kSweptSmallBytes = std::uint64_t{64} << 20;
 inline constexpr std::uint64_t kSweptPart = 16;
@@ -28,10 +28,10 @@ struct Kept : core::KeptBlobs {
   std::uint64_t slots = 0;  // of these blobs
 };
 
-// Frees what nobody adopted, or keeps all of it (its slots are taken then) when it is much and not `all` may go.
-// Returns what it kept. Of containers it looks into those that would go and into the newest ones: a free slot holds no
-// bytes where the file system punches holes, and content that the metadata lost lies in these. What was made since the
-// directories were opened is left alone, so blobs may come into being meanwhile; none of before may be released.
+// Frees unadopted blobs, or keeps all of them (their slots are taken then) when they are many and `all` is not set.
+// Returns the amount kept. It looks into containers that would go and into the newest ones. A free slot has no bytes
+// where the file system punches holes, and content lost by the metadata lies in these. Blobs made since the
+// directories were opened are left alone, so blobs may be created meanwhile; no earlier blob may be released.
 Result<Kept> sweep_unnamed(std::span<const std::unique_ptr<DataDirectory>> directories, bool all);
 
 }  // namespace stoa::blob_local

@@ -39,7 +39,7 @@ class SyncPool {
   std::mutex mutex_;  // guards everything below and the jobs
   std::condition_variable wake_;
   std::condition_variable finished_;
-  std::deque<Job*> jobs_;  // those with files that nobody took yet
+  std::deque<Job*> jobs_;  // those with files that no thread took yet
   bool stopping_ = false;
   std::vector<std::thread> threads_;
 };

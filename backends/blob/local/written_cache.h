@@ -1,5 +1,5 @@
-// The bytes of large writes, which go past the page cache, kept for a while in the memory that they came in: who reads
-// a file right after it was written need not wait for the disk. Bounded: the oldest give way.
+// Cache of large writes, which bypass the page cache, in the memory that they came in. A read right after the write
+// need not wait for the disk. Bounded: the oldest give way.
 //
 // Nothing here has to reach the disk any more.
 #pragma once
@@ -20,22 +20,22 @@ namespace stoa::blob_local {
 
 class WrittenCache {
  public:
-  // `bytes_max`, of memory that is held: 0: nothing is ever kept.
+  // `bytes_max`: limit of the memory held; 0: nothing is ever kept.
   WrittenCache(std::uint64_t bytes_max, MetricRegistry& metrics);
   ~WrittenCache();
   WrittenCache(const WrittenCache&) = delete;
   WrittenCache& operator=(const WrittenCache&) = delete;
 
-  // A change of a range of a blob; lives from before its first byte until after its last. What was kept of the range is
-  // gone from the start: a reader that comes meanwhile asks the disk.
+  // A change of a range of a blob; lives from before its first byte until after its last. Cached bytes of the range are
+  // gone from the start: a concurrent reader reads the disk.
   class Change {
    public:
     Change(WrittenCache& cache, core::BlobId blob, std::uint64_t offset, std::uint64_t length);
     ~Change();
     Change(const Change&) = delete;
     Change& operator=(const Change&) = delete;
-    // It is done, and these are the bytes of the whole range. Where another change of some of them was under way
-    // meanwhile, nothing is kept: nobody knows which came last.
+    // It is done, and these are the bytes of the whole range. If another change overlapped meanwhile, nothing is kept:
+    // it is unknown which came last.
     void keep(std::span<const std::byte> bytes, const core::LentMemory& memory);
 
    private:

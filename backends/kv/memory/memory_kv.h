@@ -1,5 +1,5 @@
 // The memory twin of the RocksDB engine, for tests: the same contract (core/kv/kv_store.h), nothing durable. With a
-// fault plan it fails at the points "kv.get", "kv.scan", "kv.apply" and "kv.sync", and forgets what was not synced.
+// fault plan it fails at the points "kv.get", "kv.scan", "kv.apply" and "kv.sync", and drops unsynced changes.
 #pragma once
 
 #include <array>
@@ -46,8 +46,8 @@ class MemoryKv : public core::KvStore {
   mutable std::shared_mutex mutex_;  // guards everything below
   std::array<Table, core::kFamilies> tables_;
   std::uint64_t sequence_ = 0;
-  std::uint64_t synced_ = 0;           // with a fault plan: what a crash leaves
-  std::multiset<std::uint64_t> open_;  // what open walks and snapshots see
+  std::uint64_t synced_ = 0;           // with a fault plan: the sequence that survives a crash
+  std::multiset<std::uint64_t> open_;  // sequences seen by open iterators and snapshots
   std::vector<std::pair<core::Family, std::string>> superseded_;
 };
 

@@ -7,7 +7,7 @@
 namespace stoa::kv {
 namespace {
 
-// Whether a piece of a file begins in (from, to]. Indexes alone are asked.
+// Whether a piece of a file begins in (from, to]. Uses indexes only.
 bool has_border(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family, const std::string& from, const std::string& to) {
   rocksdb::SizeApproximationOptions options;
   options.include_files = true;
@@ -60,7 +60,7 @@ std::optional<std::string> next_piece(rocksdb::DB& db, rocksdb::ColumnFamilyHand
     if (low < 0) break;  // nothing lies between prefix and prefix + "\0"
     prefix += static_cast<char>(low);
     const std::string behind = prefix + std::string(16, '\xff');
-    if (behind > from && !has_border(db, family, from, behind)) break;  // so it is what was found
+    if (behind > from && !has_border(db, family, from, behind)) break;  // `border` is final
   }
   // An index that is damaged itself tells a border between any two keys.
   return border.starts_with(from) ? bound : border;

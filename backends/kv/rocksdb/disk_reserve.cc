@@ -18,7 +18,7 @@ constexpr std::int64_t kLookPeriodNs = 20'000'000;
 constexpr auto kTakeBackPeriod = std::chrono::seconds(1);
 constexpr std::uint64_t kPieceBytes = 1u << 20;  // given away at least
 
-// Coarse: asked for each change that grows.
+// Coarse: read for each change that grows.
 std::int64_t now_ns() {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
@@ -39,7 +39,7 @@ DiskReserve::DiskReserve(const std::string& folder, const SpacePlan& plan)
   {
     const std::lock_guard lock(mutex_);
     struct stat info{};
-    // What an earlier run held. The blocks that a file system did not give are no reserve.
+    // The reserve of an earlier run. The blocks that a file system did not give are no reserve.
     if (fd_ >= 0 && ::fstat(fd_, &info) == 0)
       held_ = std::min<std::uint64_t>(static_cast<std::uint64_t>(info.st_size),
                                       static_cast<std::uint64_t>(info.st_blocks) * 512);
@@ -101,9 +101,9 @@ bool DiskReserve::make_room(std::uint64_t bytes, Urgency urgency) {
   const std::lock_guard lock(mutex_);
   look_locked();
   const std::uint64_t needed = promised_.load(std::memory_order_relaxed) + bytes;
-  // A compaction leaves to the others what is free, too.
+  // A compaction leaves the free space to the others, too.
   if (urgency == Urgency::kCompaction && free_ + held_ < needed + plan_.recovery()) return false;
-  // Others may take what is given away before it is used: then there is more.
+  // Other processes may take freed space before it is used: then more is freed.
   for (std::uint64_t piece = kPieceBytes; free_ < needed + kPieceBytes && held_ != 0; piece *= 2) {
     const std::uint64_t missing = needed + kPieceBytes - free_;
     if (!resize_locked(held_ - std::min(held_, std::max(missing, piece)))) break;
@@ -137,7 +137,7 @@ DiskReserve::State DiskReserve::state() {
 bool DiskReserve::wait_until_low(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   wanted_.wait(lock, stop, [this] { return low_.load(std::memory_order_relaxed); });
-  return !stop.stop_requested();  // a wait whose condition holds does not tell that it was stopped
+  return !stop.stop_requested();  // a wait whose condition holds does not report a stop
 }
 
 void DiskReserve::keep_whole(const std::stop_token& stop) {
@@ -148,7 +148,7 @@ void DiskReserve::keep_whole(const std::stop_token& stop) {
     if (held_ < plan_.reserve() && spare >= kPieceBytes)
       resize_locked(std::min(plan_.reserve(), held_ + spare / kPieceBytes * kPieceBytes));
     look_locked();
-    // Only while the disk is full: at rest nobody looks.
+    // Only while the disk is full: at rest the thread sleeps.
     wanted_.wait_for(lock, stop, kTakeBackPeriod, [] { return false; });
   }
 }

@@ -1,6 +1,5 @@
-// Space of the host file system that is held for the metadata database from the start, in a file that has all its
-// blocks. What the database must write when nothing else is free takes it piece by piece; when there is room again, it
-// is taken back.
+// Space of the host file system reserved for the metadata database from the start, in a file that has all its blocks.
+// Writes that must succeed on a full disk take it piece by piece; when there is room again, it is taken back.
 #pragma once
 
 #include <atomic>
@@ -14,7 +13,7 @@
 
 namespace stoa::kv {
 
-// Who writes. A compaction can be done again later; what is left to it is less.
+// The kind of writer. A compaction can be done again later, so less space is left to it.
 enum class Urgency : bool { kCompaction, kMust };
 
 class DiskReserve {
@@ -25,13 +24,13 @@ class DiskReserve {
     bool low = false;  // growth is refused
   };
 
-  // In `folder`, which exists. Takes what there is room for, up to the plan's reserve.
+  // In `folder`, which exists. Takes the room available, up to the plan's reserve.
   DiskReserve(const std::string& folder, const SpacePlan& plan);
   ~DiskReserve();
 
-  // Before so many bytes are written: gives away as much of the reserve as they need, beside what others were promised
-  // and have not written yet. False: there is no room for them. Who is told true says took() when they are written, or
-  // not needed any more.
+  // Call before writing this many bytes. Frees as much of the reserve as they need, beside space promised to others
+  // and not written yet. False: there is no room for them. After true, the caller calls took() when they are written,
+  // or not needed any more.
   bool make_room(std::uint64_t bytes, Urgency urgency);
   void took(std::uint64_t bytes) { promised_.fetch_sub(bytes, std::memory_order_relaxed); }
   // Whether growth may go on. Looks at the file system a few times a second, not each time.
@@ -55,7 +54,7 @@ class DiskReserve {
   std::atomic<bool> low_{false};
   std::atomic<std::int64_t> look_due_{0};
   std::atomic<std::uint64_t> promised_{0};
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable_any wanted_;
   bool can_hold_ = true;  // the file system gives files blocks ahead
   std::uint64_t held_ = 0;
@@ -63,7 +62,7 @@ class DiskReserve {
   std::jthread keeper_;
 };
 
-// Total size of the file system of a path; 0: not known.
+// Total size of the file system of a path; 0: unknown.
 std::uint64_t file_system_bytes(const std::string& path);
 
 }  // namespace stoa::kv

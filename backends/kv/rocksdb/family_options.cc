@@ -53,12 +53,12 @@ rocksdb::ColumnFamilyOptions family_options(Family family, const RocksOptions& o
   cf.max_bytes_for_level_base = plan.level_base();
   cf.target_file_size_base = plan.table();
   cf.max_compaction_bytes = plan.compaction();
-  // Of each family, before it has anything: together they must be far from what makes RocksDB flush.
+  // For each family, before its first write: together they must stay far below RocksDB's limit for a flush.
   cf.arena_block_size = std::min<std::size_t>(1u << 20, cf.write_buffer_size / 16);
   cf.level_compaction_dynamic_level_bytes = true;
   cf.memtable_whole_key_filtering = true;
   cf.memtable_prefix_bloom_size_ratio = 0.02;
-  // A walk must not crawl over the remains of what was deleted: files full of tombstones are compacted soon.
+  // A scan must not crawl over tombstones: files full of them are compacted soon.
   cf.table_properties_collector_factories.push_back(rocksdb::NewCompactOnDeletionCollectorFactory(4096, 2048));
   switch (family) {
     case Family::kBlob:

@@ -1,4 +1,4 @@
-// How RocksDB keeps each family.
+// Options of RocksDB for each family.
 #pragma once
 
 #include <rocksdb/cache.h>

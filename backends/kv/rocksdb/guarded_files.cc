@@ -9,7 +9,7 @@ constexpr std::uint64_t kStepBytes = 1u << 20;
 
 class GuardedFile final : public rocksdb::FSWritableFileOwnerWrapper {
  public:
-  // `covered`: so many bytes of the file have their blocks.
+  // `covered`: this many bytes of the file have their blocks.
   GuardedFile(std::unique_ptr<rocksdb::FSWritableFile> file, DiskReserve& reserve, std::uint64_t covered)
       : FSWritableFileOwnerWrapper(std::move(file)), reserve_(reserve), covered_(covered) {}
   ~GuardedFile() override { reserve_.took(promised_); }
@@ -26,7 +26,7 @@ class GuardedFile final : public rocksdb::FSWritableFileOwnerWrapper {
     urgency_ = priority == rocksdb::Env::IO_LOW ? Urgency::kCompaction : Urgency::kMust;
     FSWritableFileOwnerWrapper::SetIOPriority(priority);
   }
-  // A whole table at once would take what others need.
+  // Allocating a whole table at once would take space that others need.
   void SetPreallocationBlockSize(std::size_t size) override {
     FSWritableFileOwnerWrapper::SetPreallocationBlockSize(std::min<std::size_t>(size, kStepBytes));
   }
@@ -52,7 +52,7 @@ class GuardedFile final : public rocksdb::FSWritableFileOwnerWrapper {
 
   DiskReserve& reserve_;
   std::uint64_t covered_;       // bytes of the file that have their blocks
-  std::uint64_t promised_ = 0;  // room for so many behind them
+  std::uint64_t promised_ = 0;  // room for this many behind them
   std::uint64_t written_ = 0;
   Urgency urgency_ = Urgency::kMust;
 };

@@ -1,5 +1,5 @@
-// The host's file system for RocksDB, except that what is written has room made for it first (disk_reserve.h): so that
-// a full disk never fails a flush, a log or the manifest, and fails a compaction before it takes what those need.
+// File system for RocksDB that makes room before each write (disk_reserve.h). So a full disk never fails a flush, a
+// log or the manifest, and fails a compaction before it takes the space that those need.
 #pragma once
 
 #include <rocksdb/file_system.h>

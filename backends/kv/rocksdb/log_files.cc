@@ -53,7 +53,7 @@ class LogFiles final : public rocksdb::FileSystemWrapper {
         unfinished_(folder + "/SPARE.new"),
         bytes_(bytes / kZerosBytes * kZerosBytes),
         has_room_(std::move(has_room)) {
-    // A spare file of an earlier run may hold records: a power cut can undo that it was made a log, and keep what was
+    // A spare file of an earlier run may have records: a power cut can undo its use as a log, and keep the data
     // written to it.
     if (has_room_()) {
       ready_ = write_zeros(spare_, bytes_, {});
@@ -79,7 +79,7 @@ class LogFiles final : public rocksdb::FileSystemWrapper {
     const std::lock_guard lock(mutex_);
     std::unique_ptr<rocksdb::FSWritableFile> file;
     const bool reused = ready_ && target()->ReuseWritableFile(path, spare_, options, &file, debug).ok();
-    // Also when it could not be used, because somebody has removed it: the next log need not go without.
+    // Also when it was removed and could not be used: the next log gets a spare file again.
     ready_ = false;
     given_up_ = given_up_ && !has_room_();
     wanted_.notify_one();
@@ -88,7 +88,7 @@ class LogFiles final : public rocksdb::FileSystemWrapper {
     return rocksdb::IOStatus::OK();
   }
 
-  // What was a log becomes the next spare file: its blocks are allocated, its pages in memory.
+  // An old log becomes the next spare file: its blocks are allocated, its pages in memory.
   rocksdb::IOStatus DeleteFile(const std::string& path, const rocksdb::IOOptions& options,
                                rocksdb::IODebugContext* debug) override {
     if (is_log(path)) {
@@ -118,7 +118,7 @@ class LogFiles final : public rocksdb::FileSystemWrapper {
   const std::string unfinished_;
   const std::uint64_t bytes_;
   const std::function<bool()> has_room_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable_any wanted_;
   bool ready_ = false;   // spare_ is there
   bool making_ = false;  // unfinished_ is being zeroed

@@ -1,6 +1,6 @@
-// Who touches RocksDB's log. After an error a log must be left alone until RocksDB has recovered: it ends the process
-// otherwise (WritableFileWriter asserts that nobody goes on writing a file that failed, and Debian builds it with
-// assertions).
+// The gate to RocksDB's log. After an error a log must be left alone until RocksDB has recovered. Otherwise it ends
+// the process: WritableFileWriter asserts that a failed file is not written again, and Debian builds it with
+// assertions.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,7 @@ class LogGate {
     if (sound()) failed(touch());
     return state();
   }
-  // Only for the worse: somebody else may have failed meanwhile.
+  // Only for the worse: another thread may have failed meanwhile.
   void failed(State how) {
     State known = state();
     while (known < how && !state_.compare_exchange_weak(known, how, std::memory_order_acq_rel)) {

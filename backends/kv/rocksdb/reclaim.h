@@ -1,5 +1,5 @@
-// Gives space back while the disk is full: what was removed lies in tables until they are compacted, which RocksDB,
-// left to itself, does when more is written.
+// The space reclaimer for a full disk: removed data lies in tables until they are compacted, which RocksDB by itself
+// does only when more is written.
 #pragma once
 
 #include <rocksdb/db.h>
@@ -23,9 +23,9 @@ class Reclaim {
           const LogGate& log);
   ~Reclaim();
 
-  // Before a change is written: while room is scarce, waits until what was removed so far is cleared away, five seconds
-  // at most. Else removals, which need a little room each, come faster than what they give back. Returns at once when
-  // the last round left no more.
+  // Call before a change is written. While room is scarce, waits until earlier removals are compacted away, five
+  // seconds at most. Otherwise removals, which need a little room each, come faster than the space that they give back.
+  // Returns at once when the last round left no more.
   void hold_back();
 
  private:
@@ -39,8 +39,8 @@ class Reclaim {
   DiskReserve& reserve_;
   const LogGate& log_;
   std::atomic<bool> stopping_{false};
-  std::uint64_t seen_ = 0;                           // what was written before is compacted
-  std::mutex mutex_;                                 // guards what follows
+  std::uint64_t seen_ = 0;                           // writes before it are compacted
+  std::mutex mutex_;                                 // guards the members below
   std::uint64_t begun_ = 0, ended_ = 0, asked_ = 0;  // rounds
   std::uint64_t room_left_ = UINT64_MAX;             // by the last round
   std::condition_variable_any wake_;

@@ -37,7 +37,7 @@ std::string_view view(const rocksdb::Slice& slice) {
   return {slice.data(), slice.size()};
 }
 
-// Writes that had been held up tell the reason only in words.
+// Writes that had been held up report the reason only as text.
 bool lacks_room(const rocksdb::Status& status) {
   return status.IsNoSpace() || (status.IsIncomplete() && status.ToString().find("No space left") != std::string::npos);
 }
@@ -50,9 +50,9 @@ std::unexpected<Error> failed(const rocksdb::Status& status, std::string_view wh
   return fail(code, std::string(what) + ": " + status.ToString());
 }
 
-// A walk that steps over this many remains of removed keys has them cleared away. Files full of them are compacted
-// anyhow (family_options), but not what is still in memory, maybe for ever when nothing else is written, nor the last
-// level, to which a file can sink without being rewritten: those RocksDB looks through when a snapshot is released.
+// A scan that steps over this many tombstones has them compacted away. Files full of them are compacted anyhow
+// (family_options). That leaves those still in memory, maybe for ever when nothing else is written, and those of the
+// last level, to which a file can sink without being rewritten. RocksDB checks these when a snapshot is released.
 constexpr std::uint64_t kTombstonesMax = 16384;
 
 void clear_tombstones(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family, const LogGate& log) {
@@ -61,7 +61,7 @@ void clear_tombstones(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family, cons
       in_memory >= kTombstonesMax) {
     rocksdb::FlushOptions options;
     options.wait = false;
-    options.allow_write_stall = true;                  // else the walk would wait for what makes the writers stall
+    options.allow_write_stall = true;                  // else the scan would wait whenever writers stall
     db.Flush(options, family).PermitUncheckedError();  // an error shows at the next write
   }
   db.ReleaseSnapshot(db.GetSnapshot());
@@ -252,8 +252,8 @@ class RocksKv final : public core::KvStore {
       STOA_CHECK_OK(recover());
       bool taken = false;
       written = touch_log("write", [&] { return write_batch(taken); });
-      // It is visible, and a batch that adds must not be applied twice. What the log lacks of it, recover() makes
-      // durable before the next write or sync.
+      // It is visible, and a batch that adds must not be applied twice. recover() makes durable the part missing in
+      // the log before the next write or sync.
       if (taken && !written && written.error().code == Errc::kNoSpace) return {};
       if (written || written.error().code != Errc::kNoSpace) break;
     }
@@ -263,7 +263,7 @@ class RocksKv final : public core::KvStore {
   Status sync() override {
     STOA_CHECK_OK(recover());
     STOA_CHECK_OK(touch_log("sync", [this] { return db_->FlushWAL(false); }));
-    // Beside the next write. A log whose sync fails may be touched again: it says the same each time.
+    // Beside the next write. A log whose sync fails may be touched again: it returns the same error each time.
     const rocksdb::Status synced = db_->SyncWAL();
     if (synced.ok()) return {};
     log_.failed(state_after(synced));
@@ -327,12 +327,12 @@ class RocksKv final : public core::KvStore {
     return rocksdb::Status::InvalidArgument();
   }
 
-  // `taken`: it is in memory, whatever becomes of the log.
+  // `taken`: it is in memory, even if the log failed.
   rocksdb::Status write_batch(bool& taken) {
     const rocksdb::Status written = db_->Write({}, &batch_);
     taken = written.ok();
-    // RocksDB cannot go on when it changes to another log and what it still has in memory of the old one has no room:
-    // so there is none.
+    // RocksDB cannot go on when it changes to another log and its buffer of the old one has no room, so the buffer is
+    // kept empty.
     return !taken || reserve_ == nullptr || reserve_->has_room() ? written : db_->FlushWAL(false);
   }
 
@@ -358,8 +358,8 @@ class RocksKv final : public core::KvStore {
     return error;
   }
 
-  // After a write that had no room. RocksDB refuses everything until it is told to go on; then a log may lack what is
-  // in memory, so that all of it is written as tables before anything counts as durable.
+  // After a write that had no room. RocksDB refuses everything until it is resumed. Then a log may lack changes that
+  // are in memory, so all of memory is written as tables before anything counts as durable.
   Status recover() {
     if (log_.state() != LogGate::State::kNoRoom) return {};
     const std::lock_guard lock(recovering_);
@@ -369,7 +369,7 @@ class RocksKv final : public core::KvStore {
       if (disk.free + disk.held < reserve_->plan().recovery()) return fail(Cause::kMetadataFull);
     }
     rocksdb::Status status = db_->Resume();
-    // RocksDB is at it by itself. It does not say when it is done, and that is soon where there is room.
+    // RocksDB does it by itself. It does not report the end, which comes soon where there is room.
     for (int i = 0; status.IsBusy() && i < kPatienceSteps; ++i) {
       std::this_thread::sleep_for(kPatienceStep);
       status = db_->Resume();
@@ -436,7 +436,7 @@ Result<std::unique_ptr<core::KvStore>> open_rocks(const RocksOptions& options) {
   db.max_background_jobs = 2;
   db.max_total_wal_size = plan.logs();
   db.bytes_per_sync = 1u << 20;
-  db.max_open_files = -1;  // FIFO compaction asks for it; what open files keep in memory is in the block cache
+  db.max_open_files = -1;  // required by FIFO compaction; the memory of open files is in the block cache
   db.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
   db.allow_concurrent_memtable_write = false;  // the committer is the only writer
   db.enable_write_thread_adaptive_yield = false;

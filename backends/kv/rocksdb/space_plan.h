@@ -1,13 +1,13 @@
-// How much of the host file system the metadata database may want at once, and what is kept for that.
+// The space that the metadata database may need at once on the host file system, and the reserve for that.
 //
-// While growth is refused, what is still written are removals, what was promised (commits of accepted writes), and what
-// RocksDB makes of them. In units:
+// While growth is refused, the remaining writes are removals, promised writes (commits of accepted data), and RocksDB's
+// own writes for them. In units:
 //   2  log files: beyond that RocksDB flushes and drops them
 //   2  flushes: what the logs hold, once more, as tables
 //   6  one compaction: 4 tables of level 0 of half a unit and all of the level below (4), or one table of half a unit
 //      and the ten that it overlaps further below (5.5), written anew before the old ones go
-//   2  what removals into recycle bins and commits of accepted writes add (core/txn/metadata_room.h)
-// Removals come faster than compactions, whose turn it is when two of these units are used: changes wait for them
+//   2  growth by removals into recycle bins and commits of accepted writes (core/txn/metadata_room.h)
+// Removals come faster than compactions, which begin when two of these units are used: changes wait for them
 // (reclaim.h). A unit is a 96th of the file system, so the reserve is an eighth of it; from 6 GiB on it is 64 MiB, and
 // the reserve 768.
 #pragma once
@@ -31,8 +31,8 @@ struct SpacePlan {
   std::uint64_t reserve() const { return 12 * unit; }
   // Of files below level 0, at once; one more with all that it overlaps may come to it.
   std::uint64_t compaction() const { return 4 * unit; }
-  // The logs and a flush of all that they hold: left by compactions, and there before RocksDB is told to go on after it
-  // had no room.
+  // The logs and a flush of all their data: left by compactions, and there before RocksDB is resumed after it had no
+  // room.
   std::uint64_t recovery() const { return 4 * unit; }
   // While less is there, changes wait for compactions.
   std::uint64_t scarce() const { return 10 * unit; }

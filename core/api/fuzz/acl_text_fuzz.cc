@@ -1,4 +1,4 @@
-// ACLs as text: whatever is accepted prints to something that parses to the same.
+// ACLs as text: accepted input prints to text that parses to the same ACL.
 #include "base/assert.h"
 #include "core/api/acl_text.h"
 

@@ -1,5 +1,5 @@
-// RPC headers, credentials and the arguments of all procedures of NFSv3, MOUNT and RQUOTA, on a namespace where nothing
-// exists: every decoder runs, every handle that the fuzzer finds is real, and each reply must be well formed.
+// RPC headers, credentials and the arguments of all procedures of NFSv3, MOUNT and RQUOTA, on an empty namespace. Every
+// decoder runs, every handle that the fuzzer finds is real, and each reply must be well formed.
 #include <cstring>
 
 #include "base/assert.h"
@@ -23,7 +23,7 @@ struct World {
   nfs::ExportAccess scope{registry};
 };
 
-// The fuzzer cannot guess a keyed checksum, so a handle is written over the first 36 bytes that ask for one.
+// The fuzzer cannot guess a keyed checksum, so a handle is written over the first 36 bytes with a marker.
 std::vector<std::byte> with_real_handles(const World& world, std::span<const std::byte> data) {
   std::vector<std::byte> record(data.begin(), data.end());
   const auto handle = world.handles.encode({core::FileId{5}, 1, core::ExportId{1}});

@@ -1,5 +1,5 @@
-// RPCSEC_GSS: credentials, verifiers, the bodies of the three services and the tokens that make contexts, with a
-// mechanism that believes what begins with an even byte. The input is one call; the handle in it is replaced by a real
+// RPCSEC_GSS: credentials, verifiers, the bodies of the three services and the tokens that make contexts. The
+// mechanism accepts tokens that begin with an even byte. The input is one call; the handle in it is replaced by a real
 // one.
 #include <algorithm>
 #include <cstring>

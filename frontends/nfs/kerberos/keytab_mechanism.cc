@@ -16,7 +16,7 @@ gss_buffer_desc buffer_of(std::span<const std::byte> bytes) {
   return {bytes.size(), const_cast<std::byte*>(bytes.data())};
 }
 
-// What the library has allocated.
+// A buffer allocated by the library.
 class Buffer {
  public:
   Buffer() = default;
@@ -47,7 +47,7 @@ std::string describe_status(OM_uint32 major, OM_uint32 minor) {
   return text;
 }
 
-// An expired context still computes; when it ends is the caller's affair, who knows its lifetime.
+// An expired context still computes; the caller knows its lifetime and ends it.
 bool is_good(OM_uint32 major) {
   return major == GSS_S_COMPLETE || major == GSS_S_CONTEXT_EXPIRED;
 }
@@ -60,7 +60,7 @@ struct Acceptor {
     gss_release_cred(&minor, &credential);
   }
   gss_cred_id_t credential = GSS_C_NO_CREDENTIAL;
-  std::mutex mutex;  // one step at a time: whoever floods us with tokens takes one processor, not all
+  std::mutex mutex;  // one step at a time: a client that floods us with tokens takes one processor, not all
 };
 
 class KerberosContext final : public rpc::GssContext {
@@ -143,7 +143,7 @@ class KerberosContext final : public rpc::GssContext {
   gss_ctx_id_t context_ = GSS_C_NO_CONTEXT;
 };
 
-// The default realm, and whether the keytab has a key; its realm stands in for a default that is not configured.
+// The default realm, and whether the keytab has a key; its realm is used when no default is configured.
 Result<std::string> look_into(const std::string& path) {
   krb5_context context = nullptr;
   if (const krb5_error_code error = krb5_init_context(&context); error != 0)

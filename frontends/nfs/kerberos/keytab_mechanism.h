@@ -12,7 +12,7 @@ namespace stoa::nfs {
 class KeytabMechanism final : public rpc::GssMechanism {
  public:
   // Reads the keytab: kInvalid when it cannot be read or holds no key. Keys that are added later are found, too.
-  // Clients may ask for any principal that has a key there; nfs/HOST@REALM is what they ask for.
+  // Clients may ask for any principal that has a key there; they ask for nfs/HOST@REALM.
   static Result<std::unique_ptr<KeytabMechanism>> open(const std::string& keytab);
   ~KeytabMechanism() override;
 

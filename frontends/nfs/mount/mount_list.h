@@ -1,4 +1,5 @@
-// Who has mounted what, as far as clients told (RFC 1813 5.2.2). For people only: it decides nothing, so it may forget.
+// The list of mounts, as far as clients reported them (RFC 1813 5.2.2). For people only: it decides nothing, so it may
+// lose entries.
 #pragma once
 
 #include <cstddef>

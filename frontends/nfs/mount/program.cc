@@ -91,7 +91,7 @@ rpc::Outcome MountProgram::mnt(const nfs::Call& call, rpc::XdrWriter& out) {
   nfs::ExportAccess& access = call.scope;
   out.u32(static_cast<std::uint32_t>(MountStatus::kOk));
   out.opaque(handles_.encode({dir->id, dir->generation, access.entered().id}));
-  // RFC 2623 2.3.1, 2.7: by these the client goes on; how it asked just now does not matter.
+  // RFC 2623 2.3.1, 2.7: the client goes on with these; the flavor of this call does not matter.
   const auto flavors = nfs::flavors_of(access.entered(), access.rules());
   const bool none = std::ranges::find(flavors, core::SecurityFlavor::kSys) != flavors.end();
   out.u32(static_cast<std::uint32_t>(flavors.size() + (none ? 1 : 0)));

@@ -67,7 +67,7 @@ HostRef Hosts::get(const Address& address, std::string_view name, std::uint32_t 
     if (found != hosts_.end()) {
       HostRef known = found->second;
       heard_of(*known);
-      // They grow. One that is less is of another machine, of the same name behind the same gateway.
+      // They grow. A lower one is of another machine, of the same name behind the same gateway.
       const std::uint32_t state = known->monitor_state;
       const bool newer = static_cast<std::int32_t>(monitor_state - state) > 0;
       if (state == 0 || monitor_state == 0 || !newer) {
@@ -120,9 +120,9 @@ Status Hosts::forget_record(const Address& address, const std::string& name, Hos
   const std::string record = record_name(address, name);
   const std::lock_guard lock(record_mutex(record));
   if (gone != nullptr) gone->gone = true;
-  // The table counts: who has come under the same name meanwhile keeps what it was remembered by.
+  // The table decides: a client of the same name that came meanwhile keeps its record.
   if (gone != nullptr && gone->remembered) return state_.forget_client(core::Protocol::kNfs, record);
-  // What may be there is from before this start, or of who has come meanwhile.
+  // A host found here is from before this start, or has come meanwhile.
   const HostRef present = find(address, name);
   if (present != nullptr && present->remembered) return {};
   return state_.forget_client(core::Protocol::kNfs, record);
@@ -150,7 +150,7 @@ void Hosts::free(const Address& address, std::string_view name, std::uint32_t mo
   if (gone != nullptr) end(gone);
   forget_record_or_log(address, std::string(name), gone.get());
   if (gone == nullptr || monitor_state == 0) return;
-  // The same news comes more than once, and must not end what the client gets in between.
+  // The same notice comes more than once, and must not end state that the client got in between.
   (void)get(address, name, monitor_state);
 }
 
@@ -210,7 +210,7 @@ std::vector<HostRef> Hosts::look_after() {
         }
         continue;
       }
-      // Two: those of the tables. Whoever else uses it found it here, so nobody new can.
+      // Two: those of the tables. Any other user found it here, so no new one can.
       if (here->second.use_count() == 2 && silent >= kIdle) idle.push_back(take_out_locked(here));
     }
   }

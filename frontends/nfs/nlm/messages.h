@@ -1,5 +1,5 @@
-// Arguments and results of NLM version 4 (Protocols for Interworking: XNFS, Version 3W, chapter 14). What is read
-// borrows the call.
+// Arguments and results of NLM version 4 (Protocols for Interworking: XNFS, Version 3W, chapter 14). Decoded
+// values borrow the call.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ struct LockArguments {
   std::uint64_t length = 0;
 };
 
-// What the procedures are asked; each reads the fields that it has.
+// The arguments of all procedures; each reads its own fields.
 struct Request {
   Netobj cookie{};
   bool block = false;

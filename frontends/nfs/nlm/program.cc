@@ -129,7 +129,7 @@ rpc::CostClass NlmProgram::cost_class(const rpc::CallHeader& header) const {
     case kNonMonitoredLock:
     case kShare:
     case kFreeAll:
-      return CostClass::kChange;  // a client is remembered, or forgotten
+      return CostClass::kChange;  // a record of a client is written, or removed
     default:
       return CostClass::kMemory;
   }
@@ -218,7 +218,7 @@ bool NlmProgram::run(std::uint32_t procedure, const nfs::Call& call, rpc::XdrRea
       return in.ok();
     }
     default:
-      return true;  // NULL, and results that we never asked for
+      return true;  // NULL, and unexpected results
   }
 }
 
@@ -246,11 +246,11 @@ Result<core::FileId> NlmProgram::lockable(const nfs::Call& call, Netobj handle, 
   constexpr std::uint32_t kContent = core::kAccessRead | core::kAccessModify | core::kAccessExtend;
   STOA_TRY(reply, ns_.access(ctx, {.id = ref.id, .wanted = kContent}));
   if (reply.attr.type != core::FileType::kRegular) return fail(Errc::kWrongType);
-  // Lock managers come with AUTH_SYS whatever the mount has. Where that is not believed, the user that they name is
-  // nobody to ask rights of; who had its machine lock the file has shown them when it opened it. A lock is advice to
-  // others who lock, and gives nobody anything of the content.
+  // Lock managers use AUTH_SYS regardless of the mount's flavor. Where that is not trusted, rights of the claimed
+  // user mean nothing; the user whose machine locks the file was checked when it opened the file. A lock is
+  // advisory, and gives no access to the content.
   if (!access.flavor_allowed()) return ref.id;
-  // Whoever has the file open may lock it, and how it was opened, and when, we do not know: so any access to the
+  // A client that has the file open may lock it, and we do not know how and when it was opened. So any access to the
   // content will do, and the owner needs none (as for reading and writing).
   if (reply.granted == 0 && ctx.cred.uid != reply.attr.uid && !reclaim)
     return refuse(Errc::kAccess, "the user may neither read nor write the file");
@@ -345,7 +345,7 @@ NlmStatus NlmProgram::lock(const nfs::Call& call, const Request& asked, bool mon
   }
 }
 
-// --- CANCEL, UNLOCK: whoever gives something back may, whatever the export's rules have become.
+// --- CANCEL, UNLOCK: returning a lock is always allowed, regardless of changed export rules.
 
 bool NlmProgram::cancel(const nfs::Call& call, rpc::XdrReader& in, rpc::XdrWriter& out) {
   const Request asked = read_cancel(in);
@@ -406,7 +406,7 @@ NlmStatus NlmProgram::share(const nfs::Call& call, const ShareRequest& asked) {
   const bool writes = (asked.access & core::kShareWrite) != 0;
   const auto file = lockable(call, asked.handle, writes ? core::kAccessModify : core::kAccessRead, asked.reclaim);
   if (!file) return to_nlm_status(file.error().code);
-  // Unlike a lock it keeps others from opening the file: that takes a proof of who it is for.
+  // Unlike a lock it blocks opens of the file, so the caller must be authenticated.
   nfs::ExportAccess& access = call.scope;
   if (!access.flavor_allowed()) {
     access.report_refused(call, ns_, access.entered(), request_of(call, access.entered()));

@@ -17,19 +17,19 @@ namespace stoa::nlm {
 
 class NlmProgram final : public nfs::Program {
  public:
-  // Ends clients of other versions whose time has run out: true when there were any.
+  // Ends expired clients of other versions: true when there were any.
   struct EndExpired {
     std::function<bool(core::FileId)> of_file;      // that have state of it
     std::function<bool(core::HolderId)> with_lock;  // this one
   };
   // The dialer of `caller` must have been stopped before this goes.
-  // `clock`: when clients are heard of; null: the steady clock.
+  // `clock`: for the activity of clients; null: the steady clock.
   NlmProgram(core::Namespace& ns, core::StateTable& state, const core::HandleCodec& handles, rpc::RemoteCaller& caller,
              EndExpired end_expired, MetricRegistry& metrics, std::function<Clock::time_point()> clock = nullptr);
 
   Hosts& hosts() { return hosts_; }
-  // Who has a connection lives, and need not be called; null: nobody knows. When it returns, the one before is not
-  // used.
+  // A client with a connection is alive, and need not be called; null: unknown. When it returns, the previous function
+  // is not used any more.
   void know_connections(std::function<bool(const Address&)> connected);
 
   std::uint32_t number() const override { return kNlmProgram; }
@@ -51,8 +51,8 @@ class NlmProgram final : public nfs::Program {
   bool share(const nfs::Call& call, rpc::XdrReader& in, rpc::XdrWriter& out, bool wanted);
   bool run(std::uint32_t procedure, const nfs::Call& call, rpc::XdrReader& in, rpc::XdrWriter& out);
 
-  // An answer to a message is a call, which anybody can have made to any address by a forged datagram: it goes only to
-  // hosts that we know, and where a rule of the export of its handle lets in.
+  // An answer to a message is a call, and a forged datagram can direct it to any address. So it goes only to known
+  // hosts, and to those that a rule of the handle's export admits.
   bool deserves_answer(const nfs::Call& message);
 
   NlmStatus test(const nfs::Call& call, const Request& asked, std::optional<core::HeldLock>& held);
@@ -60,14 +60,14 @@ class NlmProgram final : public nfs::Program {
   NlmStatus share(const nfs::Call& call, const ShareRequest& asked);
   NlmStatus unshare(const nfs::Call& call, const ShareRequest& asked);
 
-  // In words, for audit.
+  // A description for audit.
   static std::string request_of(const nfs::Call& call, const core::Export& of);
-  // The file, under the rules of the export that the handle names, which is to be locked so. Also for callers who do
-  // not show who they are as the export wants it (ExportAccess::flavor_allowed()): their claims then count for nothing.
+  // The file to lock, under the rules of the export that the handle names. Also for callers without the flavor that the
+  // export requires (ExportAccess::flavor_allowed()): their claims then count for nothing.
   Result<core::FileId> lockable(const nfs::Call& call, Netobj handle, std::uint32_t access, bool reclaim);
-  // kGranted: may be asked for now.
+  // kGranted: the request may be made now.
   NlmStatus check_grace(const nfs::Call& call, std::string_view caller_name, bool reclaim);
-  // The host, remembered when it is monitored.
+  // The host, recorded when it is monitored.
   Result<HostRef> enrol(const nfs::Call& call, std::string_view caller_name, std::uint32_t monitor_state,
                         bool monitored);
   void keep(const std::stop_token& stop);

@@ -64,7 +64,7 @@ NlmStatus WaitingLocks::ask(const HostRef& host, const core::LockRequest& wanted
   const Key key = key_of(wanted);
   bool place = true;
   {
-    // Before the table is asked: it may call granted() at once.
+    // Before the call of the table, which may call granted() at once.
     const std::lock_guard guard(mutex_);
     if (!waiting_.contains(key)) {
       place = has_place(host->address);
@@ -154,7 +154,7 @@ void WaitingLocks::drop(const HostRef& host) {
 void WaitingLocks::lock_granted(const core::LockGranted& event) {
   const std::lock_guard guard(mutex_);
   const auto at = waiting_.find(key_of(event.lock));
-  if (at == waiting_.end()) return;  // whoever took it away gives the lock back
+  if (at == waiting_.end()) return;  // the caller that removed it gives the lock back
   at->second.granted = true;
   at->second.since = Clock::now();
   call(at->second, at->second.since);

@@ -1,7 +1,7 @@
-// Locks that clients wait for: from BLOCKED to the GRANTED call that the client has understood. Thread-safe.
+// Locks that clients wait for: from BLOCKED to the acknowledged GRANTED call. Thread-safe.
 //
 // The table gives a lock out before the client knows. It is the client's for good when it answers GRANTED, or asks for
-// it again; it is given back when it says that it does not want it any more, or says nothing for kPatience.
+// it again. It is given back when the client declines it, or is silent for kPatience.
 #pragma once
 
 #include <chrono>
@@ -29,10 +29,10 @@ class WaitingLocks final : public core::HolderEvents {
 
   WaitingLocks(core::StateTable& state, rpc::RemoteCaller& caller, MetricRegistry& metrics);
 
-  // Asks for a lock that may wait. `lock`: as the client said it, for the GRANTED call. With no place to wait in, the
-  // client is told to ask again.
+  // Requests a lock that may wait. `lock`: as the client sent it, for the GRANTED call. Without a place in the queue,
+  // the client must retry.
   NlmStatus ask(const HostRef& host, const core::LockRequest& wanted, const LockArguments& lock);
-  // Asks for a lock that does not wait, and gives one back: as the table. The client knows then what it has.
+  // Requests a lock without waiting, or releases one: as the table. The client then knows its locks.
   Result<std::optional<core::HeldLock>> lock(const core::LockRequest& wanted);
   Status unlock(const core::LockRequest& known);
   // Whether it waited, or had it and did not know; it has it no more.
@@ -43,7 +43,7 @@ class WaitingLocks final : public core::HolderEvents {
   // The client's answer: of the GRANTED call, or in a GRANTED_RES with the cookie of ours.
   void answered(const Address& from, std::uint64_t cookie, NlmStatus status);
 
-  // Calls again who did not answer, gives back what nobody took.
+  // Repeats unanswered calls, gives back unclaimed locks.
   void call_due(Clock::time_point now);
   bool any() const;
 
@@ -67,17 +67,17 @@ class WaitingLocks final : public core::HolderEvents {
     Clock::time_point due{};
     std::chrono::seconds pause{1};
   };
-  // Calls of one owner for one file come one after the other: what he does not want any more must not take away what he
-  // is granted anew meanwhile. Held over calls of the table.
+  // Calls of one owner for one file are serial: a declined lock must not remove one that is granted anew meanwhile.
+  // Held over calls of the table.
   class Turn;
   using OwnerOfFile = std::tuple<core::HolderId, core::FileId, std::string>;
 
   static Key key_of(const core::LockRequest& lock);
-  // With the owner's turn: for whom there is no place.
+  // With the owner's turn: for a request without a place in the queue.
   NlmStatus take(const core::LockRequest& wanted);
-  // The client knows what it has: it got the lock by another way, or gives one back that overlaps.
+  // The client knows its state: it got the lock by another way, or gives one back that overlaps.
   void finish(const core::LockRequest& known);
-  // Gives a granted lock back, unless its owner has asked for it meanwhile.
+  // Releases a granted lock, unless its owner has requested it meanwhile.
   void refuse(std::uint64_t cookie, const core::LockRequest& lock);
   // With mutex_ held.
   bool has_place(const Address& address) const;
@@ -90,7 +90,7 @@ class WaitingLocks final : public core::HolderEvents {
   Counter& calls_;
   Counter& given_back_;
 
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::map<Key, Waiting> waiting_;
   std::map<std::uint64_t, Key> by_cookie_;
   std::map<Address, std::size_t> by_address_;

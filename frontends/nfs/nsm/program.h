@@ -1,8 +1,8 @@
-// NSM version 1 (Protocols for Interworking: XNFS, Version 3W, chapter 11) as an RPC program: hears from clients that
-// they have started anew.
+// NSM version 1 (Protocols for Interworking: XNFS, Version 3W, chapter 11) as an RPC program: receives notices of
+// restarts from clients.
 //
-// Monitoring others for somebody (SM_MON and the like) is a service to programs of the same machine and not offered:
-// this server keeps its own list, see core::StateTable::remember_client.
+// Monitoring of others (SM_MON and the like) is a service to programs of the same machine and not offered: this
+// server keeps its own list, see core::StateTable::remember_client.
 #pragma once
 
 #include <functional>

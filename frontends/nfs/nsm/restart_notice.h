@@ -24,7 +24,7 @@ class RestartNotice {
 
  private:
   using Clock = std::chrono::steady_clock;
-  // Clients know a server by its address or by its name, so they are told both.
+  // Clients know a server by its address or by its name, so both are sent.
   struct Notice {
     Address to;
     std::string from;
@@ -34,9 +34,9 @@ class RestartNotice {
     bool told = false;
   };
   void run(const std::stop_token& stop);
-  // Who waits longest comes first: what finds no place now has one before those that were called already.
+  // The longest wait comes first: a host without a place now gets one before those that were called already.
   void call_due(Clock::time_point now);
-  bool call(Notice& notice);  // false: too much is under way
+  bool call(Notice& notice);  // false: too many calls in progress
 
   const std::uint32_t state_;
   rpc::RemoteCaller& caller_;

@@ -1,4 +1,4 @@
-// Calls to a client over the connection that it made: each with a transaction id of its own, until its reply has come.
+// Calls to a client over the client's own connection: each with a transaction id of its own, until its reply has come.
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,7 @@ class BackCalls final : public BackChannel {
   bool connected() const override;
   std::weak_ptr<BackChannel> keep() override;
 
-  // True: the record is a reply to a call of ours, and what waits for it was called.
+  // True: the record is a reply to a call of ours, and its callback was called.
   bool take_reply(std::span<const std::byte> record);
   bool worth_keeping() const { return kept_.load(); }
   void closed();

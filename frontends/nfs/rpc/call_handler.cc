@@ -57,7 +57,7 @@ Decoded CallHandler::decode(Connection& connection, const wire::Record& record, 
   call.exclusive = GssServer::makes_context(header);
   call.free = call.exclusive || (header.gss && header.gss->procedure == GssProcedure::kDestroy);
   if (call.free) {
-    // To make a context takes long, and workers are kept free from what takes long.
+    // Making a context takes long, and workers are kept free of long tasks.
     call.cost_class = call.exclusive ? CostClass::kHeavy : CostClass::kMemory;
   } else {
     call.cost_class = program.cost_class(header);
@@ -102,7 +102,7 @@ std::optional<Decoded> CallHandler::judge(Connection& connection, DecodedCall& c
 bool CallHandler::find_program(DecodedCall& call, ReplyBuffer& out) {
   const CallHeader& header = call.header;
   const std::vector<Program*>& programs = rpc_.service.programs.list;
-  // A program may be there in several versions, each with an entry of its own.
+  // A program may exist in several versions, each with an entry of its own.
   std::uint32_t low = ~std::uint32_t{0}, high = 0;
   std::size_t index = 0;
   for (; index < programs.size(); ++index) {
@@ -278,7 +278,7 @@ Ran CallHandler::run(Connection& connection, wire::Record& record, DecodedCall& 
 wire::Payload CallHandler::run_alone(Connection& connection, wire::Record& record, DecodedCall& call,
                                      Clock::time_point now, ReplyBuffer& out) {
   const std::size_t begin = out.size();
-  // What is wrapped must be at hand.
+  // Wrapped results must be in memory.
   const bool wrapped = call.tag.gss != nullptr && call.tag.gss->service != GssService::kNone;
   Reply reply{.out = XdrWriter(out), .takes_slices = !wrapped};
   const Outcome outcome = append_reply(connection, record, call, now, {}, nullptr, out, reply);

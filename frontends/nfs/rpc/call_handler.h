@@ -1,4 +1,4 @@
-// What one worker does with calls: judges and decodes them, runs programs, remembers replies of changes.
+// Call handling of one worker: checks and decodes calls, runs programs, stores replies of changes.
 #pragma once
 
 #include <chrono>
@@ -38,7 +38,7 @@ class CallHandler {
   void append_not_durable(DecodedCall& call, Errc why, ReplyBuffer& out);
 
  private:
-  // Whether RPCSEC_GSS and the credential let the call in; nothing: they do. What refuses it was appended.
+  // Whether RPCSEC_GSS and the credential let the call in; empty: they do. On refusal the reply was appended.
   std::optional<wire::Decoded> judge(Connection& connection, DecodedCall& call, Clock::time_point now,
                                      ReplyBuffer& out);
   // Finds the program and the procedure. False: there is none, which was appended.
@@ -47,8 +47,8 @@ class CallHandler {
   template <class Encode>
   void refuse(const DecodedCall& call, ReplyBuffer& out, Encode encode);
   void report_refused(const Connection& connection, std::string_view request, std::string_view reason) const;
-  // Gives the reply in `out` from `begin` on the verifier and wrapping that its call asks for. `more` bytes will follow
-  // it. False: it cannot be done, and the reply is gone.
+  // Adds the verifier and wrapping that the call requires to the reply in `out` from `begin` on. `more` bytes will
+  // follow it. False: it cannot be done, and the reply is gone.
   bool wrap(const DecodedCall& call, ReplyBuffer& out, std::size_t begin, std::size_t more = 0) const;
   // A call that is not idempotent: false when it is not to be run, as it runs already or was answered before.
   bool begin_once(const CallKey& key, DecodedCall& call, Clock::time_point now, ReplyBuffer& at_once);

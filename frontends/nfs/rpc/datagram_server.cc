@@ -78,7 +78,7 @@ std::span<const std::byte> DatagramServer::answer(std::span<const std::byte> rec
     encode_rpc_mismatch(writer, header.xid);
     return out_.bytes();
   }
-  // Contexts are made and kept over TCP: what nobody looks at here must not count as a call of nobody.
+  // Contexts exist over TCP only: an unverified credential must not count as an anonymous call.
   if (header.auth == AuthStatus::kOk && header.gss) header.auth = AuthStatus::kBadCredential;
   if (header.auth != AuthStatus::kOk) {
     encode_auth_error(writer, header.xid, header.auth);

@@ -1,5 +1,5 @@
-// Answers programs with small calls over UDP, which status and lock managers of other systems use. One thread; a reply
-// is sent as soon as it is there and not kept, so a call that comes twice is run twice.
+// A server of programs with small calls over UDP, which status and lock managers of other systems use. One thread; a
+// reply is sent at once and not kept, so a duplicate call is run twice.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ class DatagramServer {
   // A call or a reply that is longer is dropped.
   static constexpr std::size_t kBytesMax = 8192;
 
-  // `service` as of Server; its programs leave nothing pending. kInvalid: an address; kIo: the port is taken.
+  // `service` as of Server; its programs leave nothing pending. kInvalid: a malformed address; kIo: the port is taken.
   static Result<std::unique_ptr<DatagramServer>> start(const Endpoint& endpoint, Service service,
                                                        MetricRegistry& metrics);
   // Finishes the call that runs.

@@ -58,13 +58,13 @@ class Dialer::Line final : public BackChannel, public std::enable_shared_from_th
     dialer_.wake();
     return true;
   }
-  bool connected() const override { return true; }  // as far as is known before somebody calls
+  bool connected() const override { return true; }  // as far as is known before a call
   std::weak_ptr<BackChannel> keep() override { return weak_from_this(); }
 
-  // --- what the dialer's thread asks
+  // --- requests of the dialer's thread
   // A call's end: its reply, or nothing.
   using Reply = std::pair<OnReply, std::vector<std::byte>>;
-  // Connects when it is not, and gives what to wait for, and until when at most. False: it is of no more use now.
+  // Connects if necessary, and returns the event to wait for, and its time limit. False: the line is broken.
   bool prepare(pollfd& wanted, Clock::time_point now, Clock::time_point& until, std::vector<Reply>& replies) {
     // The dialer is one that keeps it.
     if (waiting_.empty() && (fd_ < 0 || now - last_use_ >= kIdle || weak_from_this().use_count() == 1)) return false;
@@ -99,7 +99,7 @@ class Dialer::Line final : public BackChannel, public std::enable_shared_from_th
     in_.insert(in_.end(), buffer, buffer + got);
     return got != 0 && take_records(replies);
   }
-  // All calls end: into `ended`, for whoever tells of it.
+  // All calls end: into `ended`, for their callbacks.
   void drop(std::vector<Reply>& ended) {
     hang_up();
     for (auto& [xid, waiting] : std::exchange(waiting_, {}))
@@ -177,7 +177,7 @@ class Dialer::Line final : public BackChannel, public std::enable_shared_from_th
   int fd_ = -1;
   std::vector<std::byte> out_, in_;  // over TCP
   std::size_t sent_ = 0;             // of out_
-  // Not what an earlier line to the same port began with: the other end may remember its calls.
+  // Differs from the start of an earlier line to the same port: the other end may remember its calls.
   std::uint32_t next_xid_ = static_cast<std::uint32_t>(Clock::now().time_since_epoch().count());
   std::map<std::uint32_t, Waiting> waiting_;  // by xid
   Clock::time_point last_use_{};

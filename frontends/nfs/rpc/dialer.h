@@ -1,6 +1,6 @@
-// Calls out to clients, over TCP and UDP, IPv4 and IPv6: NFSv4.0 calls clients back at ports that they have given (RFC
-// 7530 10.2.1), the lock manager and the status monitor at ports that portmappers know (remote_caller.h). One thread
-// carries all lines and waits for none of them: a peer that does not answer holds up nobody but itself.
+// Calls to clients, over TCP and UDP, IPv4 and IPv6. NFSv4.0 calls clients back at ports that they gave (RFC 7530
+// 10.2.1), the lock manager and the status monitor at ports from portmappers (remote_caller.h). One thread carries all
+// lines and waits for none of them: a silent peer delays only itself.
 #pragma once
 
 #include <chrono>
@@ -29,13 +29,13 @@ class Dialer {
   Dialer();
   ~Dialer();  // stop()
   Dialer(const Dialer&) = delete;
-  // Calls under way are dropped: their `on_reply` is not called, nor is any when this has returned; later ones are
+  // Running calls are dropped: their `on_reply` is not called, nor is any when this has returned; later ones are
   // refused. Idempotent.
   void stop();
 
-  // Connects when something is to be called, and is closed when it is idle, or nobody keeps it; must not outlive the
-  // dialer. A call that is not answered in time ends with an empty reply, over TCP all others of the line with it; so
-  // do all when the connection fails. `address` as in Peer; of a link alone (fe80::): it cannot be reached.
+  // Connects at the first call, and is closed when it is idle or unreferenced; must not outlive the dialer. A call
+  // that is not answered in time ends with an empty reply, over TCP all others of the line with it; so do all when the
+  // connection fails. `address` as in Peer; of a link alone (fe80::): it cannot be reached.
   std::shared_ptr<BackChannel> line(const std::array<std::uint8_t, 16>& address, std::uint16_t port,
                                     Transport transport = Transport::kTcp);
 
@@ -46,19 +46,19 @@ class Dialer {
   void wake();
   void run(const std::stop_token& stop);
 
-  std::mutex mutex_;  // guards what follows, and all lines
+  std::mutex mutex_;  // guards the members below, and all lines
   bool stopped_ = false;
   std::vector<LineRef> open_;
   const int wake_fd_;
   std::jthread thread_;
 };
 
-// --- what goes over a line
+// --- encoding of calls
 // An RPC call from its xid on. Clients refuse AUTH_NONE for some calls; with AUTH_SYS it comes from uid 0 of "stoa".
 std::vector<std::byte> call_record(std::uint32_t program, std::uint32_t version, std::uint32_t procedure,
                                    AuthFlavor flavor, std::span<const std::byte> arguments = {});
-// The results in a reply record. kTimeout: there was no reply; kNotSupported: no such program, version or procedure;
-// kIo: refused otherwise.
+// The results in a reply record. kTimeout: no reply came; kNotSupported: no such program, version or procedure; kIo:
+// refused otherwise.
 Result<std::span<const std::byte>> results_of(std::span<const std::byte> reply);
 
 }  // namespace stoa::rpc

@@ -1,5 +1,5 @@
-// The duplicate request cache: a client that lost a reply sends its call again, and a call that is not idempotent must
-// not be run twice. Remembers the replies of recent calls, and the calls that are being run now.
+// The duplicate request cache: a client that lost a reply retransmits its call, and a call that is not idempotent must
+// not run twice. It has the replies of recent calls, and the calls that are being run now.
 #pragma once
 
 #include <array>
@@ -18,14 +18,14 @@ namespace stoa::rpc {
 
 struct DuplicateCacheOptions {
   std::uint32_t entries_max = 16384;                 // all shards together; 0 switches the cache off
-  std::uint64_t bytes_max = std::uint64_t{8} << 20;  // of remembered replies
-  std::uint32_t reply_bytes_max = 4096;              // a longer reply is not remembered
+  std::uint64_t bytes_max = std::uint64_t{8} << 20;  // of kept replies
+  std::uint32_t reply_bytes_max = 4096;              // a longer reply is not kept
   std::chrono::seconds entry_life{120};              // longer than any client waits before it sends again
 };
 
-// What makes two calls the same call. The client's port is no part of it: a client that reconnects may come from
-// another. The checksum and the size of the whole call keep two clients behind one address apart, and a client that
-// counts its transactions from the start again.
+// The identity of a call: two calls with the same key are the same call. The client's port is no part of it: a client
+// that reconnects may come from another. The checksum and the size of the whole call keep two clients behind one
+// address apart, and a client that counts its transactions from the start again.
 struct CallKey {
   std::array<std::uint8_t, 16> address{};
   std::uint32_t xid = 0;
@@ -35,7 +35,7 @@ struct CallKey {
   std::uint32_t checksum = 0;
   bool operator==(const CallKey&) const = default;
 };
-// The same as what the core remembers of a change across restarts. Never zero.
+// The key by which the core knows a change across restarts. Never zero.
 core::RequestKey request_key(const CallKey& key);
 
 // Thread-safe.
@@ -45,7 +45,7 @@ class DuplicateCache {
     kNew,         // run it, then call finish() or forget() with the ticket
     kReplay,      // answer with `reply`
     kInProgress,  // another worker runs it: drop the call, the first one's reply will do
-    kUncached,    // run it; there is no room to remember it
+    kUncached,    // run it; there is no room to keep it
   };
   using Ticket = std::uint64_t;
   struct Begin {
@@ -55,7 +55,7 @@ class DuplicateCache {
 
   DuplicateCache(const DuplicateCacheOptions& options, MetricRegistry& metrics);
 
-  // With kReplay, appends the remembered reply by calling `take` with it (under a lock: copy, do not wait).
+  // With kReplay, appends the kept reply by calling `take` with it (under a lock: copy, do not wait).
   template <class Take>
   Begin begin(const CallKey& key, std::chrono::steady_clock::time_point now, Take take) {
     Shard& shard = shard_of(key);

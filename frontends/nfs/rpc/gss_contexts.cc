@@ -21,7 +21,7 @@ GssHandle make_handle() {
 }  // namespace
 
 std::size_t GssContexts::HandleHash::operator()(const GssHandle& handle) const {
-  std::size_t hash = 0;  // it is random as it is
+  std::size_t hash = 0;  // it is random already
   std::memcpy(&hash, handle.data(), sizeof hash);
   return hash;
 }

@@ -20,7 +20,7 @@
 
 namespace stoa::rpc {
 
-// What is beyond a limit makes the one that was not used for longest go: its client makes another one.
+// Beyond a limit the least recently used context goes: its client makes another one.
 struct GssLimits {
   std::uint32_t contexts_max = 16384;
   std::uint32_t contexts_per_address_max = 1024;
@@ -33,7 +33,7 @@ using ClientAddress = std::array<std::uint8_t, 16>;
 
 struct GssEntry {
   using Clock = std::chrono::steady_clock;
-  GssHandle handle{};  // at random: nobody guesses another one's
+  GssHandle handle{};  // random: cannot be guessed
   ClientAddress address{};
   std::atomic<Clock::time_point> used{};
   std::atomic<bool> established{false};
@@ -72,7 +72,7 @@ class GssContexts {
 
   void erase_locked(Map::iterator entry);
   void drop_old_locked(Clock::time_point now);
-  // The one among those that `wanted` picks which was not used for longest goes.
+  // Evicts the least recently used of those that `wanted` picks.
   template <class Wanted>
   void evict_locked(Wanted wanted);
 

@@ -1,5 +1,5 @@
-// What RPCSEC_GSS asks of a security mechanism (RFC 2743). Kerberos is one (frontends/nfs/kerberos); tests have their
-// own.
+// Interface of a security mechanism for RPCSEC_GSS (RFC 2743). Kerberos is one (frontends/nfs/kerberos); tests have
+// their own.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@ namespace stoa::rpc {
 
 using wire::ReplyBuffer;
 
-// What became of one token of a client.
+// The result of one token of a client.
 struct GssStep {
   static constexpr std::uint32_t kComplete = 0;        // GSS_S_COMPLETE
   static constexpr std::uint32_t kContinueNeeded = 1;  // GSS_S_CONTINUE_NEEDED
@@ -24,7 +24,7 @@ struct GssStep {
   std::uint32_t minor = 0;
   std::vector<std::byte> token{};  // for the client, also with some errors
   // With kComplete:
-  std::string principal{};  // who the client is; never empty
+  std::string principal{};  // the client's identity; never empty
   std::chrono::seconds lifetime{0};
 };
 
@@ -33,10 +33,10 @@ class GssContext {
  public:
   virtual ~GssContext() = default;
   // GSS_Accept_sec_context: the client's next token. May take some milliseconds, and reads files. A context whose step
-  // has failed is of no more use.
+  // has failed is useless.
   virtual GssStep accept(std::span<const std::byte> token) = 0;
-  // GSS_VerifyMIC, GSS_GetMIC, GSS_Unwrap, GSS_Wrap with confidentiality. False: the message is not what the other side
-  // sent, or the context is no good any more; nothing was appended.
+  // GSS_VerifyMIC, GSS_GetMIC, GSS_Unwrap, GSS_Wrap with confidentiality. False: the message was altered, or the
+  // context is invalid; nothing was appended.
   virtual bool verify_mic(std::span<const std::byte> message, std::span<const std::byte> mic) = 0;
   virtual bool append_mic(std::span<const std::byte> message, ReplyBuffer& out) = 0;
   virtual bool unwrap(std::span<const std::byte> token, std::vector<std::byte>& message) = 0;

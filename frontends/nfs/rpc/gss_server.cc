@@ -24,7 +24,7 @@ bool put_opaque(ReplyBuffer& out, Append append) {
   return true;
 }
 
-// Where an accepted reply ends and its results begin (RFC 5531 9).
+// The end of an accepted reply's head and the begin of its results (RFC 5531 9).
 bool put_head(GssContext& context, std::uint32_t xid, std::uint32_t verified, std::uint32_t status, ReplyBuffer& out) {
   XdrWriter writer(out);
   writer.u32(xid);
@@ -134,7 +134,7 @@ std::string GssServer::establish(const CallHeader& header, const ClientAddress& 
     entry = contexts_.find(header.gss->handle, now);
     if (entry == nullptr) return deny(AuthStatus::kGssCredentialProblem);
     const std::lock_guard lock(entry->mutex);
-    // Asked under the mutex, so that one thread makes the last step.
+    // Checked under the mutex, so that one thread makes the last step.
     if (entry->established.load()) return deny(AuthStatus::kGssCredentialProblem);
     step = entry->context->accept(token);
     if (step.major == GssStep::kComplete) contexts_.establish(*entry, std::move(step.principal), now + step.lifetime);
@@ -190,7 +190,7 @@ bool GssServer::wrap(const GssCall& call, ReplyBuffer& out, std::size_t begin, s
     if (done && !wraps) {
       writer.fixed(out.bytes().subspan(begin + kStatusAt + 4));
     } else if (done) {
-      // What is protected begins with the sequence number: the accept status in front of the results makes room for it.
+      // Protected results begin with the sequence number: it replaces the accept status in front of them.
       out.overwrite(begin + kStatusAt, be32(call.sequence));
       const std::span<const std::byte> data = out.bytes().subspan(begin + kStatusAt);
       if (call.service == GssService::kIntegrity) {

@@ -1,5 +1,5 @@
-// RPCSEC_GSS as a server speaks it (RFC 2203 5): makes and ends contexts, believes or refuses calls and takes their
-// wrapping off, and wraps replies. Version 1; the mechanism is somebody else's (gss_mechanism.h).
+// RPCSEC_GSS on the server side (RFC 2203 5): makes and ends contexts, accepts or refuses calls, unwraps them, and
+// wraps replies. Version 1; mechanisms are separate (gss_mechanism.h).
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@ namespace stoa::rpc {
 
 inline constexpr std::uint32_t kGssSequenceMax = 0x8000'0000;  // MAXSEQ
 
-// One call that was believed; belongs to its record, because a call must not be judged twice.
+// One accepted call; belongs to its record, because a call must not be checked twice.
 struct GssCall {
   GssContexts::EntryRef entry;
   std::uint32_t sequence = 0;
@@ -25,7 +25,7 @@ struct GssCall {
   std::vector<std::byte> plain;    // kPrivacy: the sequence number, then the arguments
 };
 
-// rpc_gss_integ_data (5.3.2.2) cut into what the checksum covers and the checksum. False: not well-formed.
+// rpc_gss_integ_data (5.3.2.2) split into the covered data and the checksum. False: not well-formed.
 struct GssIntegrityBody {
   std::span<const std::byte> data{};  // the sequence number, then the arguments
   std::span<const std::byte> checksum{};
@@ -49,23 +49,22 @@ class GssServer {
   // --- RPCSEC_GSS_DATA, RPCSEC_GSS_DESTROY
   enum class Verdict : std::uint8_t {
     kBelieved,  // `call` is set
-    kDenied,    // header.auth says why
-    kGarbage,   // `call` is set, for the reply; the arguments are not what was sent (5.3.3.4.2, 5.3.3.4.3)
+    kDenied,    // header.auth has the reason
+    kGarbage,   // `call` is set, for the reply; the arguments were altered (5.3.3.4.2, 5.3.3.4.3)
     kDrop,      // a replay, or too old: no answer (5.3.3.1)
   };
   Verdict judge(CallHeader& header, Clock::time_point now, std::shared_ptr<GssCall>& call);
-  // What a believed call says: sets the credential and the arguments of `header`, which was decoded from the same
-  // record.
+  // Sets the credential and the arguments of `header` from an accepted call decoded from the same record.
   static void show(const GssCall& call, CallHeader& header);
   void destroy(const GssCall& call) { contexts_.remove(*call.entry); }
 
-  // --- RPCSEC_GSS_INIT, RPCSEC_GSS_CONTINUE_INIT (5.2.2, 5.2.3): appends the whole reply. What the mechanism said of a
-  // token that it does not take; empty: it takes it, or was not asked.
+  // --- RPCSEC_GSS_INIT, RPCSEC_GSS_CONTINUE_INIT (5.2.2, 5.2.3): appends the whole reply. Returns the mechanism's
+  // reason for refusing a token; empty: it accepts it, or was not asked.
   std::string establish(const CallHeader& header, const ClientAddress& address, Clock::time_point now, XdrWriter& out);
 
-  // Turns the accepted reply that `out` holds from `begin` on, record mark first, verifier AUTH_NONE, into what `call`
-  // may have: with a verifier, the results wrapped. `more` bytes will follow the frame (only with GssService::kNone).
-  // False: it cannot be done, and the reply is gone.
+  // Protects the accepted reply in `out` from `begin` on, record mark first, verifier AUTH_NONE, as `call` requires:
+  // with a verifier, the results wrapped. `more` bytes will follow the frame (only with GssService::kNone). False: it
+  // cannot be done, and the reply is gone.
   bool wrap(const GssCall& call, ReplyBuffer& out, std::size_t begin, std::size_t more) const;
 
   const GssContexts& contexts() const { return contexts_; }

@@ -44,7 +44,7 @@ AuthStatus decode_auth_gss(std::span<const std::byte> body, CallHeader& call) {
     }
     gss.service = static_cast<GssService>(service);
   }
-  // Whatever is about contexts rides on NULL (5.2.2, 5.4).
+  // All context procedures use NULL (5.2.2, 5.4).
   if (gss.procedure != GssProcedure::kData && call.procedure != 0) return AuthStatus::kBadCredential;
   call.gss = gss;
   return AuthStatus::kOk;
@@ -110,7 +110,8 @@ bool decode_call(std::span<const std::byte> record, CallHeader& call) {
 }
 
 void encode_accepted(XdrWriter& out, std::uint32_t xid, AcceptStatus status) {
-  // Of each reply, so in one piece: kReply, kAccepted, and a verifier of AUTH_NONE without a body.
+  // The same in each reply, so in one piece: kReply, kAccepted, and a verifier of AUTH_NONE without a
+  // body.
   std::array<std::byte, 24> words{};
   store_be32(words.data(), xid);
   store_be32(words.data() + 4, kReply);

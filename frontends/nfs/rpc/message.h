@@ -1,5 +1,5 @@
-// RPC call and reply headers (RFC 5531 section 9), with the kinds of credentials that we take: AUTH_NONE, AUTH_SYS and
-// RPCSEC_GSS (RFC 2203), whose credential is decoded here and believed by gss_server.h.
+// RPC call and reply headers (RFC 5531 section 9), with the supported credentials: AUTH_NONE, AUTH_SYS and RPCSEC_GSS
+// (RFC 2203). The last is decoded here and checked by gss_server.h.
 #pragma once
 
 #include <array>
@@ -53,8 +53,8 @@ struct GssCredential {
   std::span<const std::byte> handle{};  // borrows the call
 };
 
-// AUTH_SYS with `sys`, as the client claims it; a Kerberos principal, proven; or AUTH_NONE. Who that is here, and
-// squashing, is the program's.
+// AUTH_SYS with `sys`, as the client claims it; a Kerberos principal, proven; or AUTH_NONE. The program maps it to a
+// user, and squashes.
 struct Credential {
   bool sys = false;
   std::uint32_t uid = 0;
@@ -75,14 +75,14 @@ struct CallHeader {
   AuthStatus auth = AuthStatus::kOk;  // anything else: the call is to be denied with it
   Credential credential{};
   std::span<const std::byte>
-      arguments{};  // what follows the verifier; of RPCSEC_GSS, once believed, without its wrapping
+      arguments{};  // the data behind the verifier; of RPCSEC_GSS, once accepted, without its wrapping
   std::optional<GssCredential> gss{};
   std::span<const std::byte> to_verify{};  // of RPCSEC_GSS: from the xid to the end of the credential
   std::span<const std::byte> verifier{};   // likewise: the checksum of that
 };
 
-// False: so damaged that no reply can be addressed (shorter than the fixed part, or not a call): the connection is of
-// no more use. Damage further on is told by `auth`.
+// False: too damaged for a reply (shorter than the fixed part, or not a call), so the connection is useless. Later
+// damage is reported in `auth`.
 bool decode_call(std::span<const std::byte> record, CallHeader& call);
 
 // Each of these writes one whole reply header; results follow kSuccess.

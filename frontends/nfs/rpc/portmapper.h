@@ -1,4 +1,4 @@
-// Tells the local portmapper (rpcbind, RFC 1833 section 3) which port serves a program.
+// Registration at the local portmapper (rpcbind, RFC 1833 section 3) of the port that serves a program.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct PortMapping {
 };
 
 // Both block for at most a few seconds. kIo: no portmapper answers at 127.0.0.1:`portmapper_port`; kExists: it refuses,
-// as somebody else has registered the program.
+// because another process has registered the program.
 Status register_port(const PortMapping& mapping, std::uint16_t portmapper_port = 111);
 Status unregister_port(const PortMapping& mapping, std::uint16_t portmapper_port = 111);
 

@@ -1,4 +1,4 @@
-// What an RPC program is to the server that carries it. NFS version 3 and MOUNT are programs.
+// Interface of an RPC program for the server that carries it. NFS version 3 and MOUNT are programs.
 #pragma once
 
 #include <array>
@@ -41,7 +41,7 @@ class BackChannel {
   // Sends an RPC call, given from its xid on, which this sets. Thread-safe, does not block; `on_reply` is called once,
   // by any thread. False: the connection is gone or has too many calls outstanding, and `on_reply` will not be called.
   virtual bool call_back(std::vector<std::byte> record, OnReply on_reply) = 0;
-  // False once it was closed, although somebody may hold on to it.
+  // False once it was closed, even if it is still referenced.
   virtual bool connected() const = 0;
   // To keep beyond the call.
   virtual std::weak_ptr<BackChannel> keep() = 0;
@@ -63,16 +63,15 @@ struct Call {
   // for.
   core::PendingDurability* pending;
   BackChannel* back = nullptr;
-  qos::Scheduler* scheduler = nullptr;  // for what charge() could not foresee; null: nobody is held back
-  RecordMemory* memory =
-      nullptr;                 // where the call lies, if in memory of its own: it may be lent to who wants to keep it
-  core::RequestKey request{};  // of a call that is not idempotent; for OpContext::request
-  bool may_wait = false;       // it need not be answered when it meets a recall (Outcome::waits_for)
+  qos::Scheduler* scheduler = nullptr;  // for costs that charge() could not foresee; null: no request is held back
+  RecordMemory* memory = nullptr;  // the memory of the call, if its own: it may be lent to a receiver that keeps it
+  core::RequestKey request{};      // of a call that is not idempotent; for OpContext::request
+  bool may_wait = false;           // it need not be answered when it meets a recall (Outcome::waits_for)
   std::unique_ptr<KeptCall>* kept = nullptr;  // not null if it may wait, or has waited: what it left then, to be taken
 };
 
 struct Reply {
-  XdrWriter out;  // stands behind the accepted header
+  XdrWriter out;  // positioned behind the accepted header
   // Bytes that follow `out`, and the zero bytes (0 to 3) behind them. Only where they are taken.
   bool takes_slices = false;
   std::vector<core::DataSlice> slices{};
@@ -80,7 +79,7 @@ struct Reply {
 };
 
 struct Outcome {
-  AcceptStatus accept = AcceptStatus::kSuccess;  // anything else: what was written to the reply is dropped
+  AcceptStatus accept = AcceptStatus::kSuccess;  // other values: the reply written so far is dropped
   bool failed = false;                           // the program's own status is an error; for metrics
   // The file whose lease is in the way of a call that may wait, and has changed nothing: it is run again when the
   // recall is answered. What was written to the reply is dropped.
@@ -98,17 +97,17 @@ class Program {
   virtual std::span<const Procedure> procedures() const = 0;  // by number
   // The procedure exists; its arguments may be garbage.
   virtual CostClass cost_class(const CallHeader& header) const = 0;
-  // Whether running the call twice does what running it once does. If not, its reply is kept in the duplicate request
+  // Whether running the call twice has the same effect as once. If not, its reply is kept in the duplicate request
   // cache; such a call must not be kData, kSync or kHeavy.
   virtual bool idempotent(const CallHeader& header) const { return procedures()[header.procedure].idempotent; }
-  // Results that say "not now, ask again later". Only of calls that charge() has put a price on.
+  // Results that mean "not now, retry later". Only of calls that charge() has put a price on.
   virtual void encode_busy(const CallHeader&, XdrWriter&) {}
-  // Results that say that the change is not known to be durable, and why: the store failed while we waited for it, or
-  // has no room.
+  // Results that report that the durability of the change is unknown, with the reason: the store failed while we
+  // waited for it, or has no room.
   virtual void encode_not_durable(const CallHeader& header, Errc why, XdrWriter& out) = 0;
 };
 
-// What runs the programs of a server in one of its threads. `program` is an index in Programs::list.
+// Runs the programs of a server in one of its threads. `program` is an index in Programs::list.
 class Runner {
  public:
   virtual ~Runner() = default;
@@ -120,7 +119,7 @@ class Runner {
   virtual Outcome run(std::size_t program, const Call& call, Reply& reply) = 0;
 };
 
-// A call, with what the thread that runs it keeps between calls: contexts and snapshots that are expensive to make.
+// A call, with the state that its thread keeps between calls: contexts and snapshots that are expensive to make.
 template <class Scope>
 struct CallOf : Call {
   Scope& scope;
@@ -130,7 +129,7 @@ struct CallOf : Call {
 template <class Scope>
 class ProgramOf : public Program {
  public:
-  // Fills an empty `charge`. What cannot be told (a handle that is none) is free: run() will say what is wrong with it.
+  // Fills an empty `charge`. An unknown price (an invalid handle) is free: run() reports the error.
   virtual void charge(const CallOf<Scope>&, Charge&) {}
   virtual Outcome run(const CallOf<Scope>& call, Reply& reply) = 0;
 };
@@ -158,7 +157,7 @@ class RunnerOf final : public Runner {
   const std::unique_ptr<Scope> scope_;
 };
 
-// The programs of one server, and what runs them in each of its threads.
+// The programs of one server, and their runner in each of its threads.
 struct Programs {
   std::vector<Program*> list;
   std::function<std::unique_ptr<Runner>()> make_runner;

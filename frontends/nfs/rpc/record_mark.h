@@ -12,7 +12,7 @@ namespace stoa::rpc {
 inline constexpr std::size_t kMarkBytes = 4;
 inline constexpr std::uint32_t kLastFragment = 0x8000'0000;
 
-// Where the bulk payload of a record begins: as wire::Framer::payload_offset.
+// The begin of a record's bulk payload: as wire::Framer::payload_offset.
 using PayloadOffset = std::size_t (*)(std::span<const std::byte> prefix);
 
 inline wire::Framer record_framer(PayloadOffset payload_offset) {

@@ -35,7 +35,7 @@ std::vector<std::byte> question(const RemoteCall& call, Transport transport, std
                      buffer.bytes());
 }
 
-// Only the port: whatever host is named, calls go to the one that was meant.
+// Only the port: calls go to the requested host, regardless of the one named here.
 std::uint16_t port_in(std::span<const std::byte> results, bool ipv4) {
   XdrReader in(results);
   if (!ipv4) {

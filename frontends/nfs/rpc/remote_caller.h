@@ -1,4 +1,4 @@
-// Calls services on other machines that their portmapper knows (RFC 1833): the lock managers and status monitors of
+// Calls to services on other machines through their portmapper (RFC 1833): the lock managers and status monitors of
 // clients. Over lines of the dialer: a call goes over TCP and, when that fails at any point, over UDP, each time from
 // asking for the port on.
 #pragma once
@@ -16,16 +16,16 @@ struct RemoteCall {
   std::uint32_t version = 0;
   std::uint32_t procedure = 0;
   std::vector<std::byte> arguments{};  // XDR
-  bool answer = false;                 // to a message: whoever sends one makes us call
+  bool answer = false;                 // to a message: its sender makes us call
 };
 
 class RemoteCaller {
  public:
-  // The results (XDR), valid during the call. kTimeout: no answer; kNotFound: no such service; kNotSupported: it has no
-  // such program, version or procedure; kIo: refused; kBusy: too much is under way.
+  // The results (XDR), valid during the call. kTimeout: no answer; kNotFound: no such service; kNotSupported: no such
+  // program, version or procedure; kIo: refused; kBusy: too many calls in progress.
   using OnDone = std::function<void(Result<std::span<const std::byte>>)>;
   static constexpr std::size_t kCallsMax = 256;
-  // A call to who drops packets lasts as long as patience: nobody may take all places.
+  // A call to a host that drops packets lasts until its time-out, so one host must not take all places.
   static constexpr std::size_t kCallsPerHostMax = 32;  // as wire::host_of()
   static constexpr std::size_t kAnswersMax = kCallsMax / 4;
   static constexpr std::size_t kArgumentBytesMax = 8192;
@@ -36,7 +36,7 @@ class RemoteCaller {
   RemoteCaller(const RemoteCaller&) = delete;
 
   // Does not block; `on_done` is called once, by the dialer's thread, with no lock held, and must not block; never when
-  // the dialer has been stopped. False: too much is under way, at all or for this host; `on_done` is not called.
+  // the dialer has been stopped. False: too many calls in progress, in all or for this host; `on_done` is not called.
   bool call(RemoteCall call, OnDone on_done);
 
  private:
@@ -52,8 +52,8 @@ class RemoteCaller {
 
   Dialer& dialer_;
   const std::uint16_t portmapper_port_;
-  std::mutex mutex_;  // guards what follows
-  // Under way: in all, answers among them, and by host.
+  std::mutex mutex_;  // guards the members below
+  // Calls in progress: in all, answers among them, and by host.
   std::size_t calls_ = 0, answers_ = 0;
   std::map<std::array<std::uint8_t, 16>, std::size_t> calls_by_host_;
   // Calls of one service share a line while there are any.

@@ -46,10 +46,10 @@ struct DecodedCall {
   wire::CostClass cost_class = wire::CostClass::kMemory;
   bool idempotent = true;
   bool exclusive = false;  // makes a context of RPCSEC_GSS: the mechanism takes one step at a time
-  bool free = false;       // what RPCSEC_GSS asks of the server itself: no program is run
+  bool free = false;       // RPCSEC_GSS control calls to the server itself: no program is run
   bool may_wait = false;
   core::FileId waits_for = core::kNoFile;
-  std::optional<DuplicateCache::Ticket> duplicate{};  // its reply is to be remembered
+  std::optional<DuplicateCache::Ticket> duplicate{};  // its reply is to be kept
   bool ends_context() const { return free && !exclusive; }
 };
 

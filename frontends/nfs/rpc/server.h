@@ -31,33 +31,33 @@ struct ServerOptions {
   GssLimits gss{};
 };
 
-// What the server carries.
+// The programs of the server, and their surroundings.
 struct Service {
   Programs programs;
   std::function<Status(const core::PendingDurability&)> sync;  // core::Namespace::sync()
   PayloadOffset payload_offset = nullptr;
-  qos::Scheduler* scheduler = nullptr;  // where calls pay; null: nobody is held back. Must outlive the server
+  qos::Scheduler* scheduler = nullptr;  // admits calls; null: no call is held back. Must outlive the server
   core::StateTable* state = nullptr;    // whose recalls calls wait for; null: none does. Must outlive the server
   GssMechanism* gss = nullptr;          // null: calls with RPCSEC_GSS are denied. Must outlive the server
-  // Told, by the thread that serves it, of each client that does not show well who it is: what it came with, as
-  // "RPCSEC_GSS token", and what is wrong with that. Not of contexts that have come to their end, which clients make
-  // anew. Null: nobody is told.
+  // Called, by the serving thread, for each client that fails authentication: its credential, as "RPCSEC_GSS token",
+  // and the reason. Not for expired contexts, which clients renew. Null: not reported.
   std::function<void(const Peer& peer, std::string_view request, std::string_view reason)> report_refused = nullptr;
 };
 
 class Server {
  public:
-  // Binds, starts the workers. `metrics` and the programs must outlive the server. kInvalid: an address; kIo: a port is
-  // taken.
+  // Binds, starts the workers. `metrics` and the programs must outlive the server. kInvalid: a malformed address; kIo:
+  // a port is taken.
   static Result<std::unique_ptr<Server>> start(const ServerOptions& options, Service service, MetricRegistry& metrics);
   ~Server();  // stop()
 
   // Bound ports, in the order of ServerOptions::listen.
   std::vector<std::uint16_t> ports() const;
-  // Whether somebody at this address has a connection open. Thread-safe.
+  // Whether a connection from this address is open. Thread-safe.
   bool connected(const std::array<std::uint8_t, 16>& address) const;
 
-  // Accepts and reads nothing more, finishes what runs and sends its replies. False: some was left when time was up.
+  // Accepts and reads nothing more, finishes running calls and sends their replies. False: some were left when time was
+  // up.
   bool drain(std::chrono::milliseconds patience);
   // Closes all connections and ends the workers. Idempotent.
   void stop();

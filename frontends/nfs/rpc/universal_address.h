@@ -15,7 +15,7 @@ struct UniversalAddress {
   std::uint16_t port = 0;
 };
 
-// Nothing: it is none, or of the other family.
+// Empty: malformed, or of the other family.
 std::optional<UniversalAddress> parse_universal_address(std::string_view text, bool ipv6);
 std::string to_text(const UniversalAddress& address);
 

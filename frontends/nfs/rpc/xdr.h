@@ -1,4 +1,4 @@
-// External Data Representation (RFC 4506): big-endian words, padded to four bytes, over memory that somebody else owns.
+// External Data Representation (RFC 4506): big-endian words, padded to four bytes, over borrowed memory.
 #pragma once
 
 #include <array>
@@ -36,7 +36,7 @@ inline std::array<std::byte, 4> be32(std::uint32_t value) {
 }
 
 // Reads arguments. The first read that does not fit makes the reader fail for good, and every later read gives zero or
-// nothing: a decoder reads all its fields and asks ok() once. Allocates nothing; what it gives borrows the input.
+// nothing. So a decoder reads all its fields and asks ok() once. Allocates nothing; its values borrow the input.
 class XdrReader {
  public:
   explicit XdrReader(std::span<const std::byte> bytes) : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
@@ -119,7 +119,7 @@ class XdrWriter {
   }
   void string(std::string_view text) { opaque(std::as_bytes(std::span(text.data(), text.size()))); }
 
-  // For what is read straight into the reply: `head` bytes are written before it, when it is there.
+  // For data read straight into the reply: `head` bytes are written before it, once it is there.
   ReplyBuffer::Reservation reserve(std::size_t head, std::size_t most) { return {out_, head, most, 4}; }
   std::size_t size() const { return out_.size(); }
   std::span<const std::byte> written_since(std::size_t at) const { return out_.bytes().subspan(at); }

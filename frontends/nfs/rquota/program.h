@@ -1,10 +1,9 @@
-// RQUOTA versions 1 and 2 as an RPC program: tells NFS clients what limits a user or group below a directory of an
-// export.
+// RQUOTA versions 1 and 2 as an RPC program: reports to NFS clients the limits of a user or group below a directory
+// of an export.
 //
-// The answer is the tightest of all quotas that hold there, those of the directory and of all above it included,
-// because that is what a write meets. Sizes are in blocks of at least 1024 bytes, larger ones when numbers would not
-// fit into 32 bits, rounded up; 0 is no limit. Others than the superuser may ask for themselves and their groups only
-// (Q_EPERM).
+// The answer is the tightest of all quotas that apply there, of the directory and of all above it, because a write
+// meets that one. Sizes are in blocks of at least 1024 bytes, larger ones when numbers would not fit into 32 bits,
+// rounded up; 0 is no limit. Callers other than the superuser may query only themselves and their groups (Q_EPERM).
 #pragma once
 
 #include "core/api/namespace.h"

@@ -10,11 +10,11 @@ constexpr std::size_t kTailBytes = 4 + 4;                     // no more entries
 constexpr std::size_t kHandleOnWire = 4 + core::kHandleBytes;
 static_assert(core::kHandleBytes % 4 == 0);
 
-// File id, name and cookie: what dircount counts.
+// File id, name and cookie: the part counted by dircount.
 std::size_t name_part(std::size_t name) {
   return 8 + 4 + rpc::padded(name) + 8;
 }
-// What READDIRPLUS adds: attributes and handle, present or not.
+// The addition of READDIRPLUS: attributes and handle, present or not.
 std::size_t plus_part(bool present) {
   return present ? 4 + kAttributesBytes + 4 + kHandleOnWire : 4 + 4;
 }
@@ -24,7 +24,7 @@ std::size_t plus_part(bool present) {
 std::uint64_t cookie_verifier(std::uint64_t fsid, core::FileId dir) {
   std::uint64_t mixed = (fsid ^ static_cast<std::uint64_t>(dir)) * 0x9e3779b97f4a7c15;
   mixed ^= mixed >> 32;
-  return mixed != 0 ? mixed : 1;  // Zero is what a client sends to begin.
+  return mixed != 0 ? mixed : 1;  // Clients send zero to begin.
 }
 
 rpc::Outcome list_directory(Operation& op, const ListingRequest& request) {

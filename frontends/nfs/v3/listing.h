@@ -1,11 +1,12 @@
-// What READDIR and READDIRPLUS have in common: the cookie verifier, and the two forms of one directory listing.
+// The common parts of READDIR and READDIRPLUS: the cookie verifier, and the two forms of one directory listing.
 #pragma once
 
 #include "frontends/nfs/v3/operation.h"
 
 namespace stoa::nfs3 {
 
-// Cookies are good for ever, so the verifier only has to tell that a cookie is of this directory; it survives restarts.
+// Cookies stay valid for ever, so the verifier only has to show that a cookie belongs to this directory; it survives
+// restarts.
 std::uint64_t cookie_verifier(std::uint64_t fsid, core::FileId dir);
 
 struct ListingRequest {

@@ -1,4 +1,4 @@
-// What CREATE, MKDIR, SYMLINK and MKNOD have in common: the checks of the new name, and the reply.
+// The common parts of CREATE, MKDIR, SYMLINK and MKNOD: the checks of the new name, and the reply.
 #pragma once
 
 #include "frontends/nfs/v3/operation.h"

@@ -18,7 +18,7 @@ rpc::Outcome op_access(Operation& op) {
 
   op.ok();
   op.post_op(reply->attr);
-  // What a read-only export would refuse is not granted.
+  // Rights that a read-only export would refuse are not granted.
   op.out.u32(op.ctx.read_only ? reply->granted & ~kChanging : reply->granted);
   return {};
 }

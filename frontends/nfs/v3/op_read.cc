@@ -6,10 +6,10 @@
 namespace stoa::nfs3 {
 namespace {
 
-// Status, attributes, count, eof and the length of the data: what stands before the bytes.
+// Status, attributes, count, eof and the length of the data: the words before the bytes.
 constexpr std::size_t kHeadBytes = 4 + 4 + kAttributesBytes + 4 + 4 + 4;
 
-// The procedure's list of errors has INVAL for what is no regular file, and not ISDIR.
+// The procedure's list of errors has INVAL for any file that is not regular, and not ISDIR.
 NfsStatus read_status(Operation& op, const Error& error) {
   return error.code == Errc::kIsDirectory ? NfsStatus::kInval : op.status_of(error);
 }

@@ -13,7 +13,7 @@ rpc::Outcome op_setattr(Operation& op) {
   const auto id = op.resolve(handle);
   if (!id) return op.failed_with_wcc(id.error());
   if (!wanted.valid) return op.failed_with_wcc(NfsStatus::kInval, *id);
-  // No object has a ctime with so many nanoseconds.
+  // No object has a ctime with this number of nanoseconds.
   if (guarded && !guard) return op.failed_with_wcc(NfsStatus::kNotSync, *id);
 
   const auto reply = op.ns.setattr(op.ctx, {.id = *id, .set = wanted.set, .guard_ctime = guard});

@@ -19,7 +19,7 @@ rpc::Outcome op_write(Operation& op) {
   if (!op.in.ok() || stable > static_cast<std::uint32_t>(Stable::kFileSync)) return garbage();
   const auto id = op.resolve(handle);
   if (!id) return op.failed_with_wcc(id.error());
-  // "The size of data must equal count": a client that says otherwise means something that we cannot know.
+  // "The size of data must equal count": the meaning of any other value is unknown.
   if (count != data.size()) return op.failed_with_wcc(NfsStatus::kInval, *id);
   if (offset > core::kFileBytesMax || count > core::kFileBytesMax - offset) {
     return op.failed_with_wcc(NfsStatus::kFBig, *id);

@@ -63,7 +63,8 @@ NfsStatus Operation::bad_name_status(core::FileId dir, NfsStatus why) {
 }
 
 NfsStatus check_name(std::string_view name) {
-  // The empty name, and names with what no file system can store, are refused with NFS3ERR_ACCES.
+  // The empty name, and names with characters that no file system can store, are refused with
+  // NFS3ERR_ACCES.
   if (name.empty() || name.find('/') != name.npos || name.find('\0') != name.npos) return NfsStatus::kAccess;
   if (name.size() > core::kNameBytesMax) return NfsStatus::kNameTooLong;
   return NfsStatus::kOk;

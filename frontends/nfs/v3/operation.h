@@ -1,4 +1,4 @@
-// One NFSv3 call on its way through: what every procedure needs, and the ways in which it ends.
+// One NFSv3 call in progress: the state that every procedure needs, and the ways in which it ends.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ inline constexpr std::uint32_t kIoBytesMax = 1u << 20;           // rtmax, wtmax
 inline constexpr std::uint32_t kCopiedReadBytesMax = 64u << 10;  // longer reads go out without a copy
 inline constexpr std::uint32_t kListBytesMax = 1u << 20;         // of one READDIR or READDIRPLUS reply
 
-// What the program was made with.
+// The objects that the program was made with.
 struct Environment {
   core::Namespace& ns;
   const core::HandleCodec& handles;
@@ -55,9 +55,8 @@ class Operation {
   // Any length that came: too long a name is an error of the procedure, not of the encoding.
   std::string_view read_name() { return in.string(~std::size_t{0} >> 1); }
 
-  // The file, under the rules of the export through which the handle was given out: sets `ctx`. kBadHandle, kStale,
-  // kAccess. `at_mount`: what clients ask of the export's root before they use the security flavour that it wants
-  // (RFC 2623 2.3.2).
+  // The file, under the rules of the export in the handle: sets `ctx`. kBadHandle, kStale, kAccess. `at_mount`: for
+  // calls to the export's root before clients use the required security flavor (RFC 2623 2.3.2).
   Result<core::FileId> resolve(std::span<const std::byte> handle, bool at_mount = false);
   // The memory of these arguments, where it may be kept beyond the call.
   core::LentMemory lend(std::span<const std::byte> part) const {
@@ -74,7 +73,7 @@ class Operation {
   void wcc(const core::BeforeAttributes& before, const core::Attributes& after) {
     encode_wcc(out, &before, &after, env.fsid);
   }
-  // After a failure: how the object is now, if it can be had.
+  // After a failure: the present attributes of the object, if available.
   void post_op_now(core::FileId id);
   void wcc_now(core::FileId id);
 
@@ -98,8 +97,7 @@ class Operation {
     return failed_with_wcc(status_of(error), id);
   }
 
-  // The status for a name that the server itself refuses, given what its directory is like: a directory that is gone,
-  // or is none, is the better reason.
+  // The status for a name that the server itself refuses: a directory that is gone, or is none, takes precedence.
   NfsStatus bad_name_status(core::FileId dir, NfsStatus why);
 
  private:
@@ -112,8 +110,8 @@ inline rpc::Outcome garbage() {
   return {.accept = rpc::AcceptStatus::kGarbageArguments};
 }
 
-// What is wrong with a name of any procedure (RFC 1813 3.2, "General comments on filenames"); kOk: nothing. "." and
-// ".." are names here.
+// Checks a name of any procedure (RFC 1813 3.2, "General comments on filenames"); kOk: valid. "." and ".." are names
+// here.
 NfsStatus check_name(std::string_view name);
 inline bool is_dot(std::string_view name) {
   return name == ".";

@@ -34,7 +34,7 @@ class Nfs3Program final : public nfs::Program {
   const Environment environment_;
 };
 
-// Where the data of a WRITE call begins in its record; 0: no WRITE, or not to be told from this prefix.
+// The begin of a WRITE call's data in its record; 0: no WRITE, or unknown from this prefix.
 std::size_t write_payload_offset(std::span<const std::byte> prefix);
 
 }  // namespace stoa::nfs3

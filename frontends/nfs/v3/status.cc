@@ -47,7 +47,8 @@ NfsStatus to_nfs_status(Errc code) {
       return NfsStatus::kNotSync;
     case Errc::kNotSupported:
       return NfsStatus::kNotSupp;
-    // No call of this protocol asks for what these refuse; they would be a mistake of ours.
+    // No call of this protocol uses conditions that fail with these; they would be a mistake of
+    // ours.
     case Errc::kPreconditionFailed:
     case Errc::kNoAttribute:
     case Errc::kNoMoreData:

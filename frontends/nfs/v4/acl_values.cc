@@ -81,7 +81,7 @@ DecodedAcl read_acl(rpc::XdrReader& in, AclForm form, const IdNames& names) {
     const bool group = (flags & kIdentifierGroup) != 0;
     flags &= ~kIdentifierGroup;
     if (form == AclForm::kAcl) flags &= ~std::uint32_t{core::kAceInherited};
-    // Among the unknown: the flags that belong to AUDIT and ALARM.
+    // Among the unknown: the flags of AUDIT and ALARM.
     if (type > kAlarm || (flags & ~std::uint32_t{core::kAceFlagsKnown}) != 0 || (rights & ~core::kAllRights) != 0) {
       refuse(Nfs4Status::kInval);
     }

@@ -11,8 +11,8 @@ enum class AclForm : std::uint8_t { kAcl, kDacl };  // acl knows neither flags o
 
 void put_acl(rpc::XdrWriter& out, AclForm form, const core::Acl& acl, const IdNames& names);
 
-// Reads all of it, whatever is wrong: kAttrNotSupp (AUDIT and ALARM), kInval (unknown types, flags, rights), kBadOwner
-// (neither known nor of the shape name@domain or S-1-...), kNoSpc (more than is kept). Identities that nobody knows are
+// Reads all of it, even after an error. Errors: kAttrNotSupp (AUDIT and ALARM), kInval (unknown types, flags, rights),
+// kBadOwner (neither known nor of the shape name@domain or S-1-...), kNoSpc (over the limit). Unresolved identities are
 // kept as text.
 struct DecodedAcl {
   Nfs4Status status = Nfs4Status::kOk;

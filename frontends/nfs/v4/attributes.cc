@@ -77,12 +77,13 @@ constexpr Bitmap kSupported40{Attr::kSupportedAttrs,
                               Attr::kMountedOnFileId};
 constexpr Bitmap kSupported41 =
     kSupported40 | Bitmap{Attr::kDacl, Attr::kModeSetMasked, Attr::kSuppattrExclcreat, Attr::kFsCharsetCap,
-                          // RFC 9754 is about 4.2; what it tells holds in 4.1, and who asks there knows it.
+                          // RFC 9754 is about 4.2; its content holds in 4.1, and clients that ask for it there know
+                          // it.
                           Attr::kOpenArguments};
 constexpr Bitmap kSupported42 =
     kSupported41 | Bitmap{Attr::kCloneBlksize, Attr::kChangeAttrType, Attr::kModeUmask, Attr::kXattrSupport};
 constexpr std::array<Bitmap, 3> kSupported{kSupported40, kSupported41, kSupported42};
-// The verifier of an exclusive create has a place of its own, so nothing that can be set is in its way.
+// The verifier of an exclusive create has a field of its own, so it conflicts with no attribute.
 constexpr std::array<Bitmap, 3> kExclusiveCreate{kSupported40 & kSettable, kSupported41& kSettable,
                                                  kSupported42& kSettable};
 
@@ -116,7 +117,7 @@ void put_time(rpc::XdrWriter& out, Timestamp time) {
   out.u32(time.nanoseconds());
 }
 
-// What OPEN takes (RFC 9754 4.1), each a bitmap of its values.
+// The arguments that OPEN accepts (RFC 9754 4.1), each a bitmap of its values.
 void put_open_arguments(rpc::XdrWriter& out) {
   constexpr std::uint32_t kAccess = 1u << 1 | 1u << 2 | 1u << 3;          // READ, WRITE, BOTH
   constexpr std::uint32_t kDeny = 1u << 0 | 1u << 1 | 1u << 2 | 1u << 3;  // NONE, READ, WRITE, BOTH
@@ -131,7 +132,7 @@ void put_open_arguments(rpc::XdrWriter& out) {
   }
 }
 
-// What has to be asked for beside the attributes of the core.
+// Values needed beside the attributes of the core.
 struct Asked {
   core::StatfsReply fs{};
   core::AclRef acl{};
@@ -197,7 +198,7 @@ void put_attribute(Compound& c, Attr attribute, const Subject& subject, const As
     case Attr::kAclSupport:
       return out.u32(3);  // ACL4_SUPPORT_ALLOW_ACL, ACL4_SUPPORT_DENY_ACL
     case Attr::kArchive:
-      // TRUE says: archived since the last change (RFC 8881 5.8.2.1), the opposite of the bit in DOS.
+      // TRUE means: archived since the last change (RFC 8881 5.8.2.1), the opposite of the bit in DOS.
       return out.boolean((attr.dos & core::kDosArchive) == 0);
     case Attr::kCanSetTime:
       return out.boolean(true);
@@ -241,7 +242,7 @@ void put_attribute(Compound& c, Attr attribute, const Subject& subject, const As
       return out.string(user_to_text(id_names(c), attr.uid));
     case Attr::kOwnerGroup:
       return out.string(group_to_text(id_names(c), attr.gid));
-    // Of the tightest quota that the caller meets; without one, of the space that there is (RFC 8881 5.8.2.28 to 30).
+    // Of the tightest quota for the caller; without one, of the space of the disks (RFC 8881 5.8.2.28 to 30).
     case Attr::kQuotaAvailHard:
       return out.u64(fs.bytes_available);
     case Attr::kQuotaAvailSoft:
@@ -294,7 +295,7 @@ void put_attribute(Compound& c, Attr attribute, const Subject& subject, const As
     case Attr::kTimeModifySet:
     case Attr::kModeSetMasked:
     case Attr::kModeUmask:
-      return;  // never asked for: encode_attributes() leaves them out
+      return;  // never requested: encode_attributes() leaves them out
   }
 }
 
@@ -395,7 +396,7 @@ class ValueReader {
   void refuse(Nfs4Status why) {
     if (to_.status == Nfs4Status::kOk) to_.status = why;
   }
-  // An empty name is none of somebody unknown, it is no name (RFC 7530 5.9).
+  // An empty name is not an unknown user, it is no name (RFC 7530 5.9).
   std::optional<std::uint32_t> read_id(std::optional<std::uint32_t> (*from_text)(const IdNames&, std::string_view)) {
     const auto text = in_.string(kIdNameBytesMax);
     const auto id = from_text(names_, text);
@@ -442,7 +443,7 @@ class ValueReader {
 Nfs4Status check_settable(const Bitmap& given, std::uint32_t minor, SetPurpose purpose) {
   if (given.exceeds(supported_attributes(minor))) return Nfs4Status::kAttrNotSupp;
   if (given.exceeds(kSettable)) return Nfs4Status::kInval;
-  // Each says what the whole mode is to be (RFC 8881 6.2.5, RFC 8275 4.2).
+  // Each sets the whole mode (RFC 8881 6.2.5, RFC 8275 4.2).
   const int modes = given.has(Attr::kMode) + given.has(Attr::kModeSetMasked) + given.has(Attr::kModeUmask);
   if (modes > 1) return Nfs4Status::kInval;
   if (given.has(Attr::kAcl) && given.has(Attr::kDacl)) return Nfs4Status::kInval;

@@ -1,5 +1,5 @@
-// fattr4 on the wire (RFC 8881 chapter 5, RFC 7862 12.2, RFC 8275, RFC 8276): which attributes there are, how they are
-// written for GETATTR, READDIR and VERIFY, and how they are read for SETATTR, CREATE and OPEN.
+// fattr4 on the wire (RFC 8881 chapter 5, RFC 7862 12.2, RFC 8275, RFC 8276): the attributes and their encoding. They
+// are written for GETATTR, READDIR and VERIFY, and read for SETATTR, CREATE and OPEN.
 #pragma once
 
 #include <array>
@@ -80,7 +80,7 @@ enum class Attr : std::uint32_t {
   kOpenArguments = 86,
 };
 
-// bitmap4. Whatever a client sends beyond the words that we know is only remembered as having been there.
+// bitmap4. Words beyond the known ones only leave a note that they were there.
 class Bitmap {
  public:
   static constexpr std::size_t kWords = 3;
@@ -98,7 +98,7 @@ class Bitmap {
   // Whether there is any that is not in `other`.
   constexpr bool exceeds(const Bitmap& other) const { return beyond_ || !(*this - other).empty(); }
   constexpr bool meets(const Bitmap& other) const { return !(*this & other).empty(); }
-  // Nothing that we know by number; what lies beyond does not count.
+  // No known attribute; unknown ones do not count.
   constexpr bool empty() const { return (words_[0] | words_[1] | words_[2]) == 0; }
   constexpr friend Bitmap operator&(Bitmap a, const Bitmap& b) {
     for (std::size_t i = 0; i < kWords; ++i) a.words_[i] &= b.words_[i];
@@ -133,11 +133,11 @@ class Bitmap {
   bool beyond_ = false;
 };
 
-// What this minor version has (supported_attrs), and what may be set while a file is made with EXCLUSIVE4_1
-// (suppattr_exclcreat).
+// The attributes of this minor version (supported_attrs), and those that may be set while a file is made with
+// EXCLUSIVE4_1 (suppattr_exclcreat).
 const Bitmap& supported_attributes(std::uint32_t minor);
 const Bitmap& exclusive_create_attributes(std::uint32_t minor);
-// Attributes that are only for setting (RFC 8881 5.5): kInval when a client asks for one.
+// Attributes that can only be set (RFC 8881 5.5): kInval when a client reads one.
 inline constexpr Bitmap kWriteOnly{Attr::kTimeAccessSet, Attr::kTimeModifySet, Attr::kModeSetMasked, Attr::kModeUmask};
 
 // --- showing attributes
@@ -155,10 +155,10 @@ struct Subject {
   Fsid fsid;
   std::uint64_t mounted_on = 0;
 };
-// Of the export that was entered last.
+// Of the export entered last.
 Subject subject_in_export(const Compound& c, const core::Attributes& attr);
 
-// fattr4 with what is supported of `wanted`. An error (of statfs, or kAccess for an ACL) leaves `c.out` as it was.
+// fattr4 with the supported part of `wanted`. An error (of statfs, or kAccess for an ACL) leaves `c.out` as it was.
 Nfs4Status encode_attributes(Compound& c, const Bitmap& wanted, const Subject& subject);
 // The least that encode_attributes() writes, and the least that the values among it take.
 std::size_t encoded_bytes_min(const Bitmap& wanted, std::uint32_t minor);
@@ -170,8 +170,8 @@ std::size_t attribute_value_bytes_min(const Bitmap& shown);
 enum class SetPurpose : std::uint8_t { kSetattr, kCreate };
 
 struct DecodedAttributes {
-  // What is wrong with well-formed attributes: kAttrNotSupp, kInval, kBadOwner, kFBig, kNoSpc. Damaged ones make the
-  // reader fail.
+  // The error of well-formed attributes: kAttrNotSupp, kInval, kBadOwner, kFBig, kNoSpc. Damaged ones make the reader
+  // fail.
   Nfs4Status status = Nfs4Status::kOk;
   core::SetAttributes set{};
   Bitmap given{};  // for attrsset of the reply

@@ -8,7 +8,7 @@ namespace {
 constexpr std::uint32_t kCbSequence = 11;
 constexpr std::size_t kConnectionsMax = 16;
 constexpr std::size_t kWaitingMax = 4096;
-constexpr int kAttemptsMax = 3;  // at once; what the client does not take is offered again from time to time
+constexpr int kAttemptsMax = 3;  // at once; callbacks that the client refuses are repeated periodically
 
 }  // namespace
 
@@ -26,7 +26,7 @@ CallbackSecurity read_callback_security(rpc::XdrReader& in) {
         credential.u32(0);
         break;
       case kAuthSys: {
-        // What follows is the body of the credential, as it is.
+        // The rest is the body of the credential, as it is.
         const std::span<const std::byte> body = in.rest();
         in.u32();
         in.opaque(rpc::kMachineNameBytesMax);
@@ -151,7 +151,7 @@ void SessionBackChannel::take_reply(std::size_t number, std::span<const std::byt
   const bool understood = in.ok() && accepted == 0 && accept_status == 0;
   const bool answered = understood && in.u32() == kCbSequence;
   const auto sequence_status = static_cast<Nfs4Status>(in.u32());
-  // A client that took a call, but whose answer was lost with the connection, refuses it when it comes again
+  // A client that took a call, but whose answer was lost with the connection, refuses the retransmission
   // (2.10.6.1.3).
   const bool arrived = answered && in.ok() &&
                        (sequence_status == Nfs4Status::kOk || sequence_status == Nfs4Status::kRetryUncachedRep ||

@@ -14,13 +14,13 @@
 
 namespace stoa::nfs4 {
 
-// What the client gave in CREATE_SESSION or BACKCHANNEL_CTL.
+// The security of callbacks from CREATE_SESSION or BACKCHANNEL_CTL.
 struct CallbackSecurity {
   std::uint32_t program = 0;
   std::vector<std::byte> credential = std::vector<std::byte>(8);  // flavor and body, as they go into the call
 };
 
-// callback_sec_parms4<>, behind the program's number: the first that is of use is taken.
+// callback_sec_parms4<>, behind the program's number: the first usable one is taken.
 CallbackSecurity read_callback_security(rpc::XdrReader& in);
 
 class SessionBackChannel final : public CallbackChannel, public std::enable_shared_from_this<SessionBackChannel> {
@@ -29,8 +29,8 @@ class SessionBackChannel final : public CallbackChannel, public std::enable_shar
 
   explicit SessionBackChannel(const std::array<std::byte, 16>& session) : session_(session) {}
 
-  // Before the first bind(). `minor`: of the COMPOUND that made the session: clients know no callbacks of another (RFC
-  // 7862 9, RFC 8178 8.1). `slots`: that it offers.
+  // Before the first bind(). `minor`: of the COMPOUND that made the session: clients accept only its callbacks (RFC
+  // 7862 9, RFC 8178 8.1). `slots`: the number that it offers.
   void set_form(std::uint32_t minor, std::uint32_t slots);
   void set_security(CallbackSecurity security);
   void bind(std::weak_ptr<rpc::BackChannel> connection);
@@ -41,20 +41,20 @@ class SessionBackChannel final : public CallbackChannel, public std::enable_shar
  private:
   struct Slot {
     std::uint32_t sequence = 1;
-    std::optional<Callback> callback{};  // under way, or waits for a connection
-    bool sent = false;                   // or just being sent by somebody
+    std::optional<Callback> callback{};  // in progress, or waits for a connection
+    bool sent = false;                   // or just being sent by a thread
   };
   void send_all(std::unique_lock<std::mutex>& lock);
   void take_reply(std::size_t slot, std::span<const std::byte> reply);
   std::vector<std::byte> encode(std::size_t slot) const;
 
   const std::array<std::byte, 16> session_;
-  std::mutex mutex_;  // guards what follows; never held while a connection is called
+  std::mutex mutex_;  // guards the members below; never held while a connection is called
   std::uint32_t minor_ = 1;
   std::uint32_t slots_in_use_ = 1;
   CallbackSecurity security_;
   std::vector<std::weak_ptr<rpc::BackChannel>> connections_;
-  std::uint64_t binds_ = 0;  // how often one was bound
+  std::uint64_t binds_ = 0;  // number of binds
   std::array<Slot, kSlotsMax> slots_;
   std::deque<Callback> waiting_;
 };

@@ -1,5 +1,5 @@
-// A way to call a client: over the connections of a session (back_channel.h), or to the address that a client of minor
-// version 0 has given (callback_client.h).
+// A way to call a client: over the connections of a session (back_channel.h), or to the address given by a client of
+// minor version 0 (callback_client.h).
 #pragma once
 
 #include <functional>
@@ -22,8 +22,8 @@ struct Callback {
   std::vector<std::byte> arguments;  // behind the operation's number
   // Called once, by any thread, with no lock of the channel held: whether the client has taken it. May be null.
   std::function<void(bool taken)> done = nullptr;
-  // Called before that, likewise, when the client has taken it: the reader stands behind the operation's status. May be
-  // null.
+  // Called before that, likewise, when the client has taken it: the reader is positioned behind the operation's status.
+  // May be null.
   std::function<void(rpc::XdrReader& result)> answer = nullptr;
   int attempts = 0;
 };
@@ -37,9 +37,9 @@ class CallbackChannel {
   virtual ~CallbackChannel() = default;
   // Whether the client can be reached, as far as is known.
   virtual bool up() = 0;
-  // Whether it is known that it cannot: an attempt failed, or there is no connection.
+  // Whether it is known to be unreachable: an attempt failed, or there is no connection.
   virtual bool lost() { return !up(); }
-  // Sends it now or when the client can be reached; what the client does not take is dropped after a few attempts.
+  // Sends it now or when the client can be reached; a refused callback is dropped after a few attempts.
   virtual void call(Callback callback) = 0;
 };
 

@@ -1,8 +1,8 @@
-// How a client of minor version 0 is called: over a connection to the address that SETCLIENTID gave (RFC 7530 10.2.1,
+// Callbacks to a client of minor version 0: over a connection to the address that SETCLIENTID gave (RFC 7530 10.2.1,
 // 15, 16).
 //
-// That address must be the one that SETCLIENTID came from: nobody makes this server call others. Clients behind an
-// address translation are therefore not called back, and get no delegations.
+// That address must be the one that SETCLIENTID came from, so that no client makes this server call others. Clients
+// behind an address translation are therefore not called back, and get no delegations.
 #pragma once
 
 #include <memory>
@@ -24,8 +24,7 @@ struct CallbackAddress {
   std::uint32_t ident = 0;
 };
 
-// The port of a universal address (RFC 5665 5.2.3) over TCP whose host is `host`. Nothing: another host, or no such
-// address.
+// The port of a universal address (RFC 5665 5.2.3) over TCP whose host is `host`. Empty: another host, or malformed.
 std::optional<std::uint16_t> callback_port(const CallbackAddress& given, const std::array<std::uint8_t, 16>& host);
 
 class CallbackClient final : public CallbackChannel, public std::enable_shared_from_this<CallbackClient> {
@@ -47,9 +46,9 @@ class CallbackClient final : public CallbackChannel, public std::enable_shared_f
   const std::shared_ptr<rpc::BackChannel> line_;
   const std::uint32_t program_;
   const std::uint32_t ident_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   State state_ = State::kUnknown;
-  std::vector<Callback> under_way_;  // what they are about
+  std::vector<Callback> under_way_;  // the callbacks being called
 };
 
 }  // namespace stoa::nfs4

@@ -1,5 +1,5 @@
-// A client (RFC 8881 2.4, RFC 7530 9.1.1), its sessions (2.10) and the state that it holds (8.2, 9). What conflicts
-// with whom is core/api/state.h's; here is what NFSv4 adds: owners, stateids, slots.
+// A client (RFC 8881 2.4, RFC 7530 9.1.1), its sessions (2.10) and the state that it holds (8.2, 9).
+// core/api/state.h decides on conflicts; NFSv4 adds owners, stateids and slots here.
 #pragma once
 
 #include <array>
@@ -27,7 +27,8 @@ namespace stoa::nfs4 {
 
 using SessionId = std::array<std::byte, 16>;
 
-// Who made a client record (RFC 8881 2.4.3 compares principals): by Kerberos, by AUTH_SYS, or nobody by AUTH_NONE.
+// The principal that made a client record (RFC 8881 2.4.3 compares principals): by Kerberos, by AUTH_SYS, or none by
+// AUTH_NONE.
 struct Principal {
   bool sys = false;
   std::uint32_t uid = 0;
@@ -38,14 +39,13 @@ struct Principal {
   }
 };
 
-// Where a client was made from, as far as limits go: an IPv4 address, or the /64 of an IPv6 address, which is one
-// host's.
+// The origin of a client for limits: an IPv4 address, or the /64 of an IPv6 address, which is one host's.
 using PeerKey = std::array<std::uint8_t, 16>;
 PeerKey peer_key(const rpc::Peer& peer);
 
 struct Client;
 
-// What the clients of one peer have together.
+// The totals of the clients of one peer.
 struct PeerShare {
   std::atomic<std::int64_t> states{0};
   // Guarded by the client table's lock.
@@ -68,7 +68,7 @@ struct StateRecord {
   std::uint32_t seqid = 1;
   core::FileRef file;
   std::string owner;      // of the open or of the locks
-  OwnerRef sequenced_by;  // minor version 0: whose requests these are; else null
+  OwnerRef sequenced_by;  // minor version 0: the owner of these requests; else null
 
   // kOpen
   core::OpenId open{};
@@ -100,9 +100,9 @@ struct Slot {
   std::uint32_t sequence = 0;
   bool busy = false;
   bool cached = false;
-  std::uint32_t request_sum = 0;    // a retry that asks for something else is a false one (RFC 8881 2.10.6.1.3.1)
+  std::uint32_t request_sum = 0;    // a retry with other operations is a false one (RFC 8881 2.10.6.1.3.1)
   std::vector<std::byte> reply;     // COMPOUND4res
-  core::PendingDurability pending;  // what must be durable before the reply may leave again
+  core::PendingDurability pending;  // must be durable before the reply may leave again
 };
 
 struct Session {
@@ -164,7 +164,7 @@ struct Client {
   std::atomic<std::int64_t> renewed_ns{0};  // steady clock; the lease runs from here
   core::HolderId holder = core::kNoHolder;  // from confirmation on
   std::atomic<bool> reclaim_complete{false};
-  // A full disk did not take the record. What the client opens is kept all the same, and its next OPEN tries again.
+  // A full disk did not take the record. The client's opens are kept all the same, and its next OPEN tries again.
   std::atomic<bool> unrecorded{false};
   std::atomic<bool> remembered{false};  // the next start waits for it; changes with record_mutex held
   std::mutex record_mutex;              // comes before `mutex`; held while the store is written
@@ -182,8 +182,8 @@ struct Client {
   std::map<std::pair<std::string, core::FileId>, StateRef> locks;  // by lock owner
   std::unordered_map<std::uint64_t, StateRef> delegations;         // by file id
   OwnerTable owners;                                               // minor version 0
-  // By serial: what an administrator has taken away, until the client has said that it knows (FREE_STATEID). Minor
-  // version 0 has no way to say so.
+  // By serial: state revoked by an administrator, until the client acknowledges it (FREE_STATEID). Minor version 0
+  // cannot acknowledge.
   std::unordered_set<std::uint32_t> revoked;
 };
 

@@ -10,9 +10,9 @@
 namespace stoa::nfs4 {
 namespace {
 
-// Stateids of a client that are told apart from those that never were, after their state was taken away.
+// Limit of revoked stateids of a client that are distinguished from invalid ones.
 constexpr std::size_t kRevokedMax = 200'000;
-constexpr std::chrono::hours kCourtesy{24};  // how long an expired client may keep what nobody wants
+constexpr std::chrono::hours kCourtesy{24};  // how long an expired client may keep state that conflicts with nothing
 constexpr std::chrono::seconds kReaperPeriod{15};
 constexpr std::chrono::seconds kTurnPeriod{1};  // others wait for a lock that a turn keeps free
 constexpr std::size_t kNamePrefixBytes = 5;     // "v4.0 ", "v4.1 ": the two have names of their own
@@ -59,7 +59,7 @@ ClientTable::~ClientTable() {
   reaper_.request_stop();
   if (reaper_.joinable()) reaper_.join();
   // Clients come back and reclaim at the next start: nothing of theirs is closed, which would delete files that live
-  // only because they are open. Clients and sessions only let go of each other.
+  // only because they are open. Clients and sessions only release references to each other.
   state_.mute(holders_);
   const std::lock_guard lock(lock_);
   for (const auto& [id, client] : clients_) {
@@ -99,7 +99,7 @@ ClientTable::Exchanged ClientTable::exchange(const Exchange& wanted) {
       return {.client = known->id, .sequence = known->next_session_sequence, .confirmed = true};
     }
     if (known != nullptr && known->principal != wanted.principal) {
-      // Case 3: somebody else's, unless nothing speaks for it any more.
+      // Case 3: another principal has it, unless its client is silent or without state.
       if (in_use(*known)) return {.status = Nfs4Status::kClidInUse};
       remove_locked(known, ended);
     } else if (known != nullptr && known->verifier == wanted.verifier) {
@@ -225,7 +225,7 @@ bool ClientTable::has_room_locked(const PeerKey& peer, std::vector<ClientRef>& e
   const auto share = peers_.find(peer);
   bool room = share == peers_.end() || share->second->clients.size() < kClientsPerPeerMax ||
               forget_one_locked(*share->second, nullptr, ended);
-  // Names that nobody has confirmed yet must not keep others out.
+  // Unconfirmed names must not keep others out.
   if (clients_.size() >= kClientsMax && !unconfirmed_.empty())
     remove_locked(ClientRef(unconfirmed_.begin()->second), ended);
   room = room && clients_.size() < kClientsMax;
@@ -248,7 +248,7 @@ bool ClientTable::forget_one_locked(PeerShare& share, const Client* keep, std::v
   }
   if (longest == nullptr) return false;
   {
-    // An OPEN that is under way either comes before this, or finds its client gone.
+    // A running OPEN either comes before this, or finds its client gone.
     const std::lock_guard lock(longest->mutex);
     if (!longest->states.empty() && !expired(*longest)) return false;
     longest->gone = true;
@@ -382,7 +382,7 @@ void ClientTable::expire_idle(std::stop_token stop) {
   }
 }
 
-// --- who is waited for after a restart
+// --- clients that may reclaim after a restart
 // -------------------------------------------------------------------------------------
 
 Status ClientTable::remember(Client& client) {
@@ -391,8 +391,8 @@ Status ClientTable::remember(Client& client) {
   if (client.remembered.load(std::memory_order_acquire)) return {};
   if (const Status recorded = state_.remember_client(core::Protocol::kNfs, client.name); !recorded) {
     if (recorded.error().code != Errc::kIo && recorded.error().code != Errc::kNoSpace) return recorded;
-    // The store has failed, or has no room: what is there can be read all the same. A start before that is mended
-    // refuses this client's reclaims.
+    // The store has failed, or has no room: files can still be read. A start before that is fixed refuses this
+    // client's reclaims.
     log_error("nfs4", "a client opens files and could not be recorded for reclaim",
               {{"error", describe(recorded.error())}});
     if (recorded.error().code == Errc::kNoSpace) {
@@ -408,7 +408,7 @@ Status ClientTable::remember(Client& client) {
 Status ClientTable::forget_if_idle(Client& client) {
   const std::lock_guard lock(client.record_mutex);
   {
-    // Whoever adds state looks at `remembered` under the same mutex, and has itself remembered again.
+    // A thread that adds state checks `remembered` under the same mutex, and has the client remembered again.
     const std::lock_guard state_lock(client.mutex);
     if (!client.remembered.load() || !client.states.empty() || client.gone) return {};
     client.remembered.store(false, std::memory_order_release);

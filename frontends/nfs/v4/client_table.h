@@ -17,9 +17,9 @@ namespace stoa::nfs4 {
 
 inline constexpr std::uint32_t kSlotsMax = 64;  // of a session
 inline constexpr std::uint32_t kSessionsPerClientMax = 16;
-inline constexpr std::size_t kSessionsMax = 4096;  // of all clients: bounds what their replay caches take
+inline constexpr std::size_t kSessionsMax = 4096;  // of all clients: bounds the memory of their replay caches
 inline constexpr std::uint32_t kClientsMax = 10'000;
-// Of the clients from one address together, so that nobody uses up what there is. Opens, locks and delegations: the
+// Of the clients from one address together, so that no host exhausts the table. Opens, locks and delegations: the
 // core's.
 inline constexpr std::uint32_t kClientsPerPeerMax = 2'000;
 inline constexpr std::uint32_t kSessionsPerPeerMax = 2'048;
@@ -28,9 +28,9 @@ inline constexpr std::uint32_t kSlotsPerPeerMax = 16'384;
 class ClientTable {
  public:
   using Clock = std::chrono::steady_clock;
-  // `boot` differs from start to start: what was given out before is known as stale by it. Clients of minor version 0
-  // are called over `dialer`. `clock` runs the leases; null: the steady clock. `lost_all` hears, with no lock held, of
-  // a client that has ended or was evicted; may be null.
+  // `boot` differs from start to start: ids of earlier starts are known as stale by it. Clients of minor version 0 are
+  // called over `dialer`. `clock` runs the leases; null: the steady clock. `lost_all` receives, with no lock held, each
+  // client that has ended or was evicted; may be null.
   using LostAll = std::function<void(const Client&)>;
   ClientTable(core::StateTable& state, rpc::Dialer& dialer, std::uint32_t boot, std::chrono::seconds lease,
               MetricRegistry& metrics, std::function<Clock::time_point()> clock = nullptr, LostAll lost_all = nullptr);
@@ -76,7 +76,7 @@ class ClientTable {
     Nfs4Status status = Nfs4Status::kOk;
     std::uint64_t client = 0;
     std::uint64_t confirm_verifier = 0;
-    CallbackAddress in_use{};  // kClidInUse: by whom
+    CallbackAddress in_use{};  // kClidInUse: address of the user
   };
   ClientSet set_client(const SetClient& wanted);
   // `peer`: only there the client is called back.
@@ -97,22 +97,21 @@ class ClientTable {
   void renew(Client& client, Clock::time_point now) const {
     client.renewed_ns.store((clock_ ? clock_() : now).time_since_epoch().count(), std::memory_order_relaxed);
   }
-  // Until somebody wants what they hold, expired clients keep it (courtesy). Ends those whose lease has run out and who
-  // hold state of this file; or the client that has a lock in the way, if its lease has run out. True when there were
-  // any.
+  // Expired clients keep their state until it conflicts (courtesy). Ends those whose lease has run out and that hold
+  // state of this file; or the client with a conflicting lock, if its lease has run out. True when there were any.
   bool end_expired(core::FileId file);
   bool end_expired(core::HolderId holder);
 
-  // Durable: the next start waits for this client. Before its first state; whoever adds state looks at
-  // client.remembered with client.mutex held, because clients that hold nothing are forgotten from time to time.
+  // Durable: the next start lets this client reclaim. Called before its first state. A thread that adds state checks
+  // client.remembered with client.mutex held, because clients without state are forgotten periodically.
   Status remember(Client& client);
 
   // --- for administrators
-  std::vector<nfs::ClientStatus> list() const;  // who is confirmed
-  // Takes all opens, locks and delegations of a client away. It stays, and is told when it comes with one of them: by
-  // NFS4ERR_ADMIN_REVOKED (RFC 8881 15.1.5.1, RFC 7530 13.1.5.1) and SEQ4_STATUS_ADMIN_STATE_REVOKED. What it had is
-  // not to be reclaimed after a restart: blocks until that is durable. kNotFound: no such client; errors of the store,
-  // the state is gone nevertheless.
+  std::vector<nfs::ClientStatus> list() const;  // the confirmed ones
+  // Takes all opens, locks and delegations of a client away. It stays, and gets an error when it uses one of them:
+  // NFS4ERR_ADMIN_REVOKED (RFC 8881 15.1.5.1, RFC 7530 13.1.5.1) and SEQ4_STATUS_ADMIN_STATE_REVOKED. Its state cannot
+  // be reclaimed after a restart: blocks until that is durable. kNotFound: no such client; errors of the store, the
+  // state is gone nevertheless.
   Status evict(core::HolderId holder);
 
   std::uint32_t boot() const { return boot_; }
@@ -126,12 +125,12 @@ class ClientTable {
   };
   // Room for one more client of this peer, for which another may have to go.
   bool has_room_locked(const PeerKey& peer, std::vector<ClientRef>& ended);
-  // Of this peer's clients that hold no state, the one that was heard of longest ago goes; who is not confirmed before
-  // all others. Then of those that hold some and whose lease has run out. False: there is none but `keep`.
+  // Evicts the least recently active of this peer's clients without state; unconfirmed ones first. After these, clients
+  // with state whose lease has run out. False: there is none but `keep`.
   bool forget_one_locked(PeerShare& share, const Client* keep, std::vector<ClientRef>& ended);
   ClientRef add_locked(bool sessions, const std::string& name, std::uint64_t verifier, const Principal& principal,
                        const PeerKey& peer, std::string_view address);
-  // Takes a client out of the tables; what is to be ended with no lock held goes to `ended`.
+  // Takes a client out of the tables; clients to end with no lock held go to `ended`.
   void remove_locked(const ClientRef& client, std::vector<ClientRef>& ended);
   void end(const std::vector<ClientRef>& ended);
   // Not confirmed within a lease: as if it had never been made (RFC 8881 18.35.4, RFC 7530 16.33.5).
@@ -141,7 +140,7 @@ class ClientTable {
   bool expired(const Client& client) const;
   bool end_if_expired(const std::vector<ClientRef>& candidates);
   Status forget_if_idle(Client& client);
-  // Whether somebody else may not have its name: it speaks yet, and holds something.
+  // Whether its name is refused to another principal: it is alive and has state.
   bool in_use(const Client& client) const;
   void confirm_locked(const ClientRef& client);
   // Minor version 0: from now on the client is called at client.callback. Looks whether it can be.

@@ -17,7 +17,7 @@ ClientTable::ClientSet ClientTable::set_client(const SetClient& wanted) {
     if (known != nullptr && !same_principal && in_use(*known)) {
       return {.status = Nfs4Status::kClidInUse, .in_use = known->callback};
     }
-    // Whatever was unconfirmed of this name is replaced.
+    // An unconfirmed record of this name is replaced.
     if (const auto pending = unconfirmed_.find(name); pending != unconfirmed_.end()) {
       remove_locked(ClientRef(pending->second), ended);
     }
@@ -84,7 +84,7 @@ void ClientTable::set_callback_locked(const ClientRef& client, const rpc::Peer& 
   client->callback_client = std::make_shared<CallbackClient>(dialer_.line(peer.address, *port),
                                                              client->callback.program, client->callback.ident);
   client->recalls.add_channel(client->callback_client);
-  // What was recalled over the old path and not taken goes over this one.
+  // Recalls that failed over the old path go over this one.
   client->callback_client->probe([weak = std::weak_ptr(client)] {
     if (const auto called = weak.lock()) called->recalls.try_again();
   });

@@ -26,7 +26,7 @@ Nfs4Status compare_attributes(Compound& c) {
   if (!c.in.ok()) return Nfs4Status::kBadXdr;
   if (!c.current) return Nfs4Status::kNoFileHandle;
   if (given.exceeds(supported_attributes(c.minor))) return Nfs4Status::kAttrNotSupp;
-  // What is only for setting, and what is no property of the object.
+  // Attributes that can only be set, or that are no property of the object.
   if (given.meets(kWriteOnly) || given.has(Attr::kRdattrError)) return Nfs4Status::kInval;
   if (values.size() < attribute_value_bytes_min(given)) return Nfs4Status::kBadXdr;
 

@@ -1,11 +1,11 @@
-// What VERIFY and NVERIFY have in common (RFC 8881 18.31, 18.15).
+// The common part of VERIFY and NVERIFY (RFC 8881 18.31, 18.15).
 #pragma once
 
 #include "frontends/nfs/v4/compound.h"
 
 namespace stoa::nfs4 {
 
-// Reads the arguments and compares with the current file: kSame, kNotSame, or why it cannot be told.
+// Reads the arguments and compares with the current file: kSame, kNotSame, or an error.
 Nfs4Status compare_attributes(Compound& c);
 
 }  // namespace stoa::nfs4

@@ -1,9 +1,9 @@
-// One COMPOUND on its way through (RFC 8881 2.3, 16.2): the current and saved filehandle and stateid, and what every
+// One COMPOUND in progress (RFC 8881 2.3, 16.2): the current and saved filehandle and stateid, and the state that every
 // operation needs. An operation is a function `Nfs4Status op_NAME(Compound&)`, one file each.
 //
-// What an operation does: reads its arguments from `in`, all of them, and asks in.ok() once (kBadXdr when not); writes
-// its result behind the status word, which the loop writes. On an error what it wrote is dropped, unless it says
-// `error_body = true` (SETATTR, LOCK, LOCKT and others whose results have a body for an error).
+// An operation reads its arguments from `in`, all of them, and asks in.ok() once (kBadXdr when not). It writes its
+// result behind the status word, which the loop writes. On an error its result is dropped, unless it sets `error_body =
+// true` (SETATTR, LOCK, LOCKT and others whose results have a body for an error).
 #pragma once
 
 #include <array>
@@ -41,7 +41,7 @@ struct Stateid {
 Stateid read_stateid(rpc::XdrReader& in);
 void write_stateid(rpc::XdrWriter& out, const Stateid& stateid);
 
-// What a filehandle names: a file through an export, or the pseudo root above all exports (scope 0).
+// The object of a filehandle: a file through an export, or the pseudo root above all exports (scope 0).
 struct Handle {
   core::FileRef ref{};
   bool pseudo_root() const { return ref.scope == core::ExportId{}; }
@@ -55,14 +55,14 @@ class OwnerTurn;
 struct Client;
 struct Session;
 
-// What the program was made with.
+// The objects that the program was made with.
 struct Environment {
   core::Namespace& ns;
   core::StateTable& state;
   const core::HandleCodec& handles;
   ClientTable& clients;
   Offloads* offloads = nullptr;                 // null: every copy is done when it is answered
-  OperationMetrics* metrics = nullptr;          // null: nobody counts
+  OperationMetrics* metrics = nullptr;          // null: not counted
   DelegatedWrites* delegated_writes = nullptr;  // null: there are none
   StateidLimits stateids{};
   std::chrono::seconds lease{90};
@@ -92,9 +92,9 @@ class Compound {
 
   std::uint32_t minor = 0;
   bool last = false;           // no operation follows this one: bytes may leave without a copy (Reply::slices)
-  bool error_body = false;     // set by an operation: what it wrote belongs to its error
+  bool error_body = false;     // set by an operation: its output belongs to its error
   Session* session = nullptr;  // of SEQUENCE; null in minor version 0
-  // Of the session; in minor version 0 of the clientid or stateid that the operation has named (caller.h).
+  // Of the session; in minor version 0 of the clientid or stateid of the operation (caller.h).
   std::shared_ptr<Client> client;
   core::HolderId holder = core::kNoHolder;
 
@@ -112,10 +112,10 @@ class Compound {
 
   // The reply will promise that this is durable. False: it cannot.
   bool promise(const core::PendingDurability& pending);
-  // What this COMPOUND has left to be made durable.
+  // The pending durability of this COMPOUND.
   const core::PendingDurability& pending() const { return ctx.pending; }
 
-  // --- what was paid before the call was run, and not used yet (io_price.h)
+  // --- prices paid before the call was run, and not used yet (io_price.h)
   struct Prepaid {
     core::FileRef file{};
     qos::Price left{};
@@ -128,21 +128,21 @@ class Compound {
   std::optional<Handle> current, saved;
   Stateid current_stateid{}, saved_stateid{};
   bool has_current_stateid = false, has_saved_stateid = false;
-  // The current filehandle lies in an export that does not take calls with this security flavour:
-  // takes_wrong_security() is what may be done with it, and file() says NFS4ERR_WRONGSEC.
+  // The current filehandle lies in an export that refuses this security flavor. takes_wrong_security() lists the
+  // operations allowed with it, and file() returns NFS4ERR_WRONGSEC.
   bool wrong_security = false;
-  // Makes `handle` current, under the rules of its export: sets `ctx`. kBadHandle, kStale, kAccess, kWrongSec. The last
-  // waits for an operation that says it itself or tells what is right, if one comes next (RFC 8881 2.6.3.1.1).
+  // Makes `handle` current, under the rules of its export: sets `ctx`. kBadHandle, kStale, kAccess, kWrongSec.
+  // kWrongSec is deferred if the next operation reports it itself or returns the right flavors (RFC 8881 2.6.3.1.1).
   Nfs4Status set_current(const Handle& handle);
   // Tells audit that the export does not take the operation that is being run (nfs::ExportAccess::report_refused).
   void report_refused(const core::Export& by) const;
-  // Another file of the export of the current filehandle. As with set_current, the current stateid is forgotten.
+  // Another file of the export of the current filehandle. As with set_current, the current stateid is cleared.
   void set_current_file(const core::Attributes& attr);
   void set_current_stateid(const Stateid& stateid) {
     current_stateid = stateid;
     has_current_stateid = true;
   }
-  // The current file. kNoFileHandle; `pseudo_root`: what to say when it is the pseudo root.
+  // The current file. kNoFileHandle; `pseudo_root`: the status for the pseudo root.
   struct File {
     Nfs4Status status;
     core::FileId id;
@@ -162,13 +162,12 @@ class Compound {
   }
 };
 
-// Operations that put another filehandle in place, look up a name and say NFS4ERR_WRONGSEC themselves, or tell what
-// would be right (RFC 8881 2.6.3.1.1).
+// Operations that replace the filehandle, that look up a name and return NFS4ERR_WRONGSEC themselves, or that return
+// the right flavors (RFC 8881 2.6.3.1.1).
 bool takes_wrong_security(std::uint32_t operation);
 
-// What is wrong with a name (RFC 8881 14.5 and the operations): empty is kInval, longer than 255 bytes kNameTooLong,
-// "." and
-// ".." kBadName, '/' and NUL kBadChar.
+// Checks a name (RFC 8881 14.5 and the operations): empty is kInval, longer than 255 bytes kNameTooLong, "." and ".."
+// kBadName, '/' and NUL kBadChar.
 Nfs4Status check_name(std::string_view name);
 
 // Whether this stateid allows the I/O on this file: RFC 8881 8.2.2 to 8.2.5, special stateids included. Sets

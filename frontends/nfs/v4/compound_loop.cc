@@ -1,5 +1,5 @@
-// RFC 8881 16.2 (COMPOUND), 2.10.6 (exactly once): the loop over the operations, and what SEQUENCE does around it; in
-// minor version 0 (RFC 7530 15.2, 9.1.7) the turns of owners.
+// RFC 8881 16.2 (COMPOUND), 2.10.6 (exactly once): the loop over the operations, and the steps of SEQUENCE around it.
+// In minor version 0 (RFC 7530 15.2, 9.1.7) the turns of owners.
 #include "frontends/nfs/v4/op_sequence.h"
 #include "frontends/nfs/v4/operation_metrics.h"
 #include "frontends/nfs/v4/operation_table.h"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t kOperationsMax = 1024;  // in one COMPOUND without a session; sessions have limits of their own
 constexpr std::size_t kReplyBytesMax = 2 * kIoBytesMax;  // likewise
-constexpr std::size_t kRpcHeaderBytes = 32;  // of a reply: what counts towards a session's limits beside COMPOUND4res
+constexpr std::size_t kRpcHeaderBytes = 32;  // of a reply: counts towards a session's limits beside COMPOUND4res
 
 void put_status(rpc::XdrWriter& out, std::size_t at, Nfs4Status status) {
   out.patch_u32(at, static_cast<std::uint32_t>(status));
@@ -27,7 +27,7 @@ struct WaitingCompound final : rpc::KeptCall {
   bool paid;              // something that was not foreseen
 };
 
-// Whether the operation may stand here (2.10.2.2, 18.46.3).
+// Whether the operation is allowed in this position (2.10.2.2, 18.46.3).
 Nfs4Status check_place(const OperationEntry& entry, std::uint32_t minor, std::uint32_t index, std::uint32_t count,
                        bool in_session) {
   if (minor == 0) return Nfs4Status::kOk;

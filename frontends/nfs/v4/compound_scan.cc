@@ -1,6 +1,5 @@
-// What a COMPOUND is, before it is run: whether it may be run twice, what it will cost, and what it pays. All step over
-// the arguments of the operations that they know (operation_table.h), and take the careful answer at the first other
-// one.
+// Properties of a COMPOUND before it is run: whether it may run twice, its cost class, and its price. All step over the
+// arguments of the operations that they know (operation_table.h), and take the careful answer at the first other one.
 #include <algorithm>
 
 #include "frontends/nfs/v4/operation_table.h"
@@ -26,7 +25,7 @@ class Scan {
     foreseen = &foresee(number);
     return true;
   }
-  // To the next operation. False: this one is not known.
+  // To the next operation. False: this one is unknown.
   bool skip() { return foreseen->arguments.skip(in); }
 
   rpc::XdrReader in;
@@ -71,7 +70,7 @@ bool is_idempotent_compound(const rpc::CallHeader& header) {
   Scan scan(header.arguments);
   // Sessions have a replay cache of their own.
   if (scan.minor != 0) return true;
-  // Operations with the seqid of an owner are known as retries by that.
+  // Operations with the seqid of an owner are recognised as retries by that.
   while (scan.next()) {
     if (!scan.foreseen->idempotent) return false;
     scan.skip();

@@ -1,4 +1,4 @@
-// data_content4 (RFC 7862 15.10.2, 15.11.1): what READ_PLUS shows and SEEK looks for.
+// data_content4 (RFC 7862 15.10.2, 15.11.1), in READ_PLUS and SEEK.
 #pragma once
 
 #include <cstdint>

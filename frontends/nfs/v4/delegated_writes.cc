@@ -8,7 +8,7 @@ namespace {
 
 constexpr Bitmap kAskedFor{Attr::kChange, Attr::kSize};
 constexpr std::chrono::seconds kPatience{1};  // for an answer
-constexpr std::chrono::seconds kGood{1};      // for whoever was told to come again; clients do after 100 ms
+constexpr std::chrono::seconds kGood{1};      // for callers told to retry; clients do after 100 ms
 constexpr int kUnusedMax = 5;
 
 Callback getattr_of(const Stateid& stateid, const core::HandleBytes& handle) {
@@ -81,14 +81,14 @@ void DelegatedWrites::note_denial(core::FileId file, const Stateid& about) {
   const auto found = entries_.find(file);
   if (found == entries_.end() || found->second.stateid.other != about.other) return;
   found->second.asked.reset();
-  found->second.unused = kUnusedMax;  // it will not be asked again
+  found->second.unused = kUnusedMax;  // it will not be called again
 }
 
 void DelegatedWrites::take_answer(core::FileId file, const Stateid& about, rpc::XdrReader& in) {
   const Bitmap shown = Bitmap::decode(in);
   rpc::XdrReader values(in.opaque(~std::uint32_t{0}));
   const std::uint64_t change = values.u64(), size = values.u64();
-  // Others may stand behind them, in ascending order. What is not whole is no answer.
+  // Others may follow them, in ascending order. An incomplete reply is no answer.
   if (!in.ok() || !values.ok() || !shown.has(Attr::kChange) || !shown.has(Attr::kSize) || size > core::kFileBytesMax)
     return;
   const std::lock_guard lock(mutex_);

@@ -7,12 +7,12 @@ namespace {
 
 constexpr std::uint32_t kLimitSize = 1;  // nfs_space_limit4
 
-// nfsace4 that lets nobody in without asking: the server decides on ACCESS and OPEN (10.4.3 leaves it to us).
+// nfsace4 without rights: the server decides on ACCESS and OPEN (10.4.3 leaves it to us).
 void encode_no_permissions(rpc::XdrWriter& out) {
   out.u32(0);  // ALLOW
   out.u32(0);
   out.u32(0);
-  out.u32(0);  // who
+  out.u32(0);  // the `who` of the ACE
 }
 
 }  // namespace
@@ -75,14 +75,14 @@ void encode_delegation(Compound& c, const Delegated& delegated, bool explain) {
     c.out.boolean(delegated.recalled);
     if (writes) {
       c.out.u32(kLimitSize);
-      c.out.u64(0);  // what is cached is written before CLOSE, so that quota and space are known
+      c.out.u64(0);  // cached data is written before CLOSE, so that quota and space are known
     }
     return encode_no_permissions(c.out);
   }
   if (!explain) return c.out.u32(kDelegationNone);
   c.out.u32(kDelegationNoneExt);
   c.out.u32(static_cast<std::uint32_t>(delegated.why));
-  // Neither pushed later nor told of when it might be had.
+  // Neither pushed later nor announced when available.
   if (delegated.why == NoDelegation::kContention || delegated.why == NoDelegation::kResource) c.out.boolean(false);
 }
 

@@ -32,21 +32,21 @@ struct Delegated {
   NoDelegation why = NoDelegation::kResource;
 };
 
-// What was held before a restart is given also while the client cannot be called.
+// State held before a restart is granted again even while the client cannot be called.
 enum class Reclaimed : bool { kNo, kYes };
 struct DelegationRequest {
   std::uint32_t type = kDelegationNone;
   Reclaimed reclaimed = Reclaimed::kNo;
-  NoDelegation why = NoDelegation::kResource;  // where there is none
+  NoDelegation why = NoDelegation::kResource;  // when there is none
 };
-// The same as the core is asked for it. None: there is none, or the client cannot be called.
+// The same as a request to the core. None: not wanted, or the client cannot be called.
 core::LeaseRequest lease_request(Compound& c, const DelegationRequest& wanted);
-// Gives the client the lease that the core has granted, or says why there is none. `change`: of the file.
+// Encodes the lease that the core has granted, or the reason for none. `change`: of the file.
 Delegated keep_delegation(Compound& c, const core::FileRef& file, std::uint64_t change, const DelegationRequest& wanted,
                           const std::optional<core::GrantedLease>& lease);
 // Whether a client may claim opens under the delegation that this stateid names (10.4.1). kNoFile: of whichever file.
 Nfs4Status check_delegation(Compound& c, Stateid stateid, core::FileId file);
-// open_delegation4. `explain`: where there is none, say why; not in minor version 0.
+// open_delegation4. `explain`: give the reason for none; not in minor version 0.
 void encode_delegation(Compound& c, const Delegated& delegated, bool explain);
 
 }  // namespace stoa::nfs4

@@ -14,7 +14,8 @@ Nfs4Status check_grace(Compound& c, bool reclaim) {
   if (c.env.state.in_grace()) return Nfs4Status::kGrace;
   if (client.reclaim_complete) return Nfs4Status::kOk;
   if (c.minor != 0) return Nfs4Status::kGrace;
-  // Minor version 0 has no RECLAIM_COMPLETE: who begins something new has done with reclaiming.
+  // Minor version 0 has no RECLAIM_COMPLETE: a client that starts something new has finished
+  // reclaiming.
   if (!client.reclaim_complete.exchange(true)) c.env.state.reclaim_done(core::Protocol::kNfs, client.name);
   return Nfs4Status::kOk;
 }

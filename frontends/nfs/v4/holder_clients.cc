@@ -17,7 +17,8 @@ Callback lock_notice(const Client& client, const core::LockTurn& turn) {
   out.string(owner);
   const auto bytes = buffer.bytes();
   Callback callback{.operation = kCbNotifyLock, .arguments = {bytes.begin(), bytes.end()}};
-  // Not a stateid, a new lock-owner has none: what tells it apart from the client's other calls.
+  // Not a stateid, a new lock-owner has none: this key distinguishes it from the client's other
+  // calls.
   const auto id = static_cast<std::uint64_t>(turn.wanted.file);
   std::byte* const about = callback.about.other.data();
   rpc::store_be32(about, static_cast<std::uint32_t>(id >> 32));

@@ -1,4 +1,4 @@
-// The clients by their holders in the table of opens, locks and leases, whose events they get: recalls of delegations,
+// The clients by their holders in the table of opens, locks and leases; receives their events: recalls of delegations,
 // and turns of byte-range locks. Its lock is its own, because events come from threads that have a client's mutex, too.
 #pragma once
 

@@ -13,22 +13,21 @@ namespace stoa::nfs4 {
 
 inline constexpr std::size_t kIdNameBytesMax = 1024;  // of such a string from a client
 
-// How the strings of one caller are to be understood.
+// The meaning of one caller's strings.
 struct IdNames {
   const core::RegistrySnapshot& registry;
   std::string_view domain;
-  // Names are shown where there is one. Else numbers, which is what clients that send numbers in AUTH_SYS understand
-  // everywhere.
+  // Names are sent where there is one. Else numbers, which clients with numbers in AUTH_SYS understand everywhere.
   bool show_names = false;
 };
 // Callers with Kerberos see names, others numbers.
 IdNames id_names(const Compound& c);
 
-// A number without leading zeros stands for itself.
+// A number without leading zeros means itself.
 std::string user_to_text(const IdNames& names, std::uint32_t uid);
 std::string group_to_text(const IdNames& names, std::uint32_t gid);
 
-// Numbers and names are taken from everybody. Nothing: not known, or of another domain (NFS4ERR_BADOWNER).
+// Accepts numbers and names in either mode. Empty: not known, or of another domain (NFS4ERR_BADOWNER).
 std::optional<std::uint32_t> user_from_text(const IdNames& names, std::string_view text);
 std::optional<std::uint32_t> group_from_text(const IdNames& names, std::string_view text);
 

@@ -5,7 +5,7 @@
 namespace stoa::nfs4 {
 namespace {
 
-// Share reservations of others (RFC 7530 9.1.6, RFC 8881 9.1.2): those of expired clients give way.
+// Share reservations of others (RFC 7530 9.1.6, RFC 8881 9.1.2); those of expired clients yield.
 Nfs4Status check_shares(Compound& c, core::FileId file, core::OpenId through, bool write) {
   for (bool again = false;; again = true) {
     const Status may = c.env.state.check_denied(file, through, write ? core::kShareWrite : core::kShareRead);
@@ -21,7 +21,7 @@ Nfs4Status check_io_stateid(Compound& c, const Stateid& given, core::FileId file
   c.ctx.open = core::kNoOpen;
   Stateid stateid = given;
   if (const Nfs4Status status = resolve_current(c, stateid); status != Nfs4Status::kOk) return status;
-  // Whoever reads with all ones passes share reservations; to whoever writes it is as all zeros (RFC 7530 9.1.4.3).
+  // A read with all ones ignores share reservations; a write with it is as one with all zeros (RFC 7530 9.1.4.3).
   if (is_bypass(stateid) && !write) return Nfs4Status::kOk;
   if (is_anonymous(stateid) || is_bypass(stateid)) return check_shares(c, file, core::kNoOpen, write);
   if (const Nfs4Status status = identify(c, stateid); status != Nfs4Status::kOk) return status;
@@ -33,13 +33,13 @@ Nfs4Status check_io_stateid(Compound& c, const Stateid& given, core::FileId file
     const StateRecord& state = *found.state;
     if (state.file.id != file) return Nfs4Status::kBadStateId;
     if (state.kind == StateKind::kDelegation) {
-      // What its own opens deny each other, the client sees to by itself (10.4).
+      // The client itself enforces share modes among its own opens (10.4).
       if (c.env.state.lease_revoked(state.lease)) return Nfs4Status::kDelegRevoked;
       return write && !state.writes ? Nfs4Status::kOpenMode : Nfs4Status::kOk;
     }
     const StateRecord& open = state.kind == StateKind::kLock ? *state.base : state;
     if (!is_confirmed(open)) return Nfs4Status::kBadStateId;
-    // Who may write may read what is around it: clients read whole pages (9.1.2 leaves it to the server).
+    // An open for writing may read: clients read whole pages (9.1.2 leaves it to the server).
     if (write && (open.access & core::kShareWrite) == 0) return Nfs4Status::kOpenMode;
     c.ctx.open = open.open;
     // The access that an open has was compared with all other opens, and they with it.

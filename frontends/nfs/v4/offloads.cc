@@ -162,7 +162,7 @@ void Offloads::copy_piece(Job& job, std::uint64_t done, std::uint64_t& copied, s
   }
   // A delegation is being recalled: in the end it is returned or revoked.
   if (reply.error().code == Errc::kRecallPending) return;
-  // The source has become shorter meanwhile: what is there was copied (15.2.3).
+  // The source has become shorter meanwhile: all its bytes were copied (15.2.3).
   const bool shorter = reply.error().code == Errc::kInvalid && done > 0;
   result = shorter ? Nfs4Status::kOk : to_nfs4_status(reply.error().code);
 }

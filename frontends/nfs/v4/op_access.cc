@@ -29,7 +29,7 @@ Nfs4Status op_access(Compound& c) {
   }
   const auto reply = c.ns.access(c.ctx, {.id = c.current->ref.id, .wanted = wanted});
   if (!reply) return c.status_of(reply.error());
-  // What has no meaning for the type cannot be answered.
+  // Only bits with a meaning for the type can be answered.
   const std::uint32_t own = reply->attr.type == core::FileType::kDirectory ? kDirectoryBits : kFileBits;
   return answer(c, wanted & (own | kXattrBits), reply->granted);
 }

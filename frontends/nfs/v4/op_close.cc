@@ -50,8 +50,7 @@ Nfs4Status op_close(Compound& c) {
     forget_state(client, found.state);
   }
   c.env.state.close(open);  // may delete a file that has no name any more
-  // 18.2.4: the stateid that comes back is one that nobody can use; in minor version 0 the next of the closed one
-  // (16.2.4).
+  // 18.2.4: the returned stateid is invalid; in minor version 0 it is the next of the closed one (16.2.4).
   if (c.minor != 0) result = {.seqid = ~0u};
   write_stateid(c.out, result);
   c.set_current_stateid(result);
@@ -75,7 +74,7 @@ Nfs4Status op_open_downgrade(Compound& c) {
   const FoundState found = find_open(client, stateid, file.id);
   if (found.status != Nfs4Status::kOk) return found.status;
   StateRecord& open = *found.state;
-  // 18.18.3: what remains must be what some of the OPENs together have asked for.
+  // 18.18.3: the rest must be a union of modes of some of the OPENs.
   std::uint32_t reachable_access = 0, reachable_deny = 0, kept = 0;
   for (std::uint32_t a = 0; a <= core::kShareBoth; ++a) {
     for (std::uint32_t d = 0; d <= core::kShareBoth; ++d) {

@@ -1,5 +1,5 @@
 // RFC 7862 15.2. Long copies go on in the background where the client lets them. Others are done when the reply leaves,
-// a bounded piece at a time: the client asks again for what is left.
+// a bounded piece at a time: the client repeats the call for the rest.
 #include <algorithm>
 
 #include "frontends/nfs/v4/object_type.h"
@@ -114,7 +114,7 @@ Nfs4Status op_copy(Compound& c) {
       .from = from.id, .from_offset = a.from_offset, .to = to.id, .to_offset = a.to_offset, .length = length};
   core::CopyRangeReply copied{};
   if (!a.synchronous && length > c.env.copy_bytes_max) {
-    // What is to be refused is refused now: the first byte tells.
+    // Early check of errors, with the first byte.
     request.length = 1;
     if (const Nfs4Status status = copy_now(c, request, copied); status != Nfs4Status::kOk) return status;
     request.length = length;

@@ -9,8 +9,8 @@ namespace {
 
 enum : std::uint32_t { kPersist = 1, kConnBackChan = 2, kConnRdma = 4 };
 constexpr std::uint32_t kMessageBytesMin = 128;                 // less has no room for SEQUENCE and anything behind it
-constexpr std::uint32_t kCallbackOperationsMin = 2;             // CB_SEQUENCE, and what it is about
-constexpr std::uint32_t kMessageBytesMax = kIoBytesMax + 4096;  // the longest READ or WRITE, and what is around it
+constexpr std::uint32_t kCallbackOperationsMin = 2;             // CB_SEQUENCE, and the callback itself
+constexpr std::uint32_t kMessageBytesMax = kIoBytesMax + 4096;  // the longest READ or WRITE, and its envelope
 constexpr std::uint32_t kCachedBytesMax = 4096;
 constexpr std::uint32_t kOperationsMax = 64;
 
@@ -53,7 +53,7 @@ Nfs4Status op_create_session(Compound& c) {
       fore.requests == 0) {
     return Nfs4Status::kTooSmall;
   }
-  // Over this back channel nothing could ever be asked, or answered (18.36.3).
+  // This back channel is too small for any call, or answer (18.36.3).
   if (back.request_bytes < kMessageBytesMin || back.response_bytes < kMessageBytesMin ||
       back.operations < kCallbackOperationsMin || back.requests == 0) {
     return Nfs4Status::kTooSmall;

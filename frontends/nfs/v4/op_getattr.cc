@@ -7,12 +7,12 @@
 namespace stoa::nfs4 {
 namespace {
 
-// As the client with a write delegation says (10.4.3): its size; and when it has changed the file since it was asked
-// last, that counts as a change now, so that nobody takes what he has cached for the newest.
+// The attributes that the client with a write delegation reports (10.4.3): its size. If it has changed the file
+// since the last query, that counts as a change now, so that no reader takes its cached data for the newest.
 Nfs4Status show_told(Compound& c, const Bitmap& wanted, const DelegatedWrites::Told& told) {
   const core::FileId file = c.current->ref.id;
   core::OpContext ctx = c.ctx;
-  ctx.holder = told.holder;  // its delegation is in nobody's way
+  ctx.holder = told.holder;  // its delegation conflicts with nothing
   if (told.changed) {
     core::OpContext own = ctx;
     own.cred = core::Credentials::superuser();

@@ -13,7 +13,7 @@ enum : std::uint32_t { kReadLock = 1, kWriteLock = 2, kReadLockWait = 3, kWriteL
 bool is_lock_type(std::uint32_t type) {
   return type >= kReadLock && type <= kWriteLockWait;
 }
-// It will be asked for until it is granted (9.6).
+// The client will poll until it is granted (9.6).
 bool is_blocking(std::uint32_t type) {
   return type == kReadLockWait || type == kWriteLockWait;
 }
@@ -21,8 +21,8 @@ bool is_exclusive(std::uint32_t type) {
   return type == kWriteLock || type == kWriteLockWait;
 }
 
-// nfs_lock_length4: all ones reach to the end whatever the size; otherwise the last byte must be below 2^64-1
-// (18.10.3).
+// nfs_lock_length4: all ones reach to the end regardless of the size; otherwise the last byte must be below
+// 2^64-1 (18.10.3).
 bool is_range(std::uint64_t offset, std::uint64_t length) {
   return length != 0 && (length == core::LockRange::kToEnd || length <= ~std::uint64_t{0} - offset);
 }
@@ -78,7 +78,7 @@ Nfs4Status check_lock_grace(Compound& c, bool reclaim) {
   return c.env.state.in_grace() ? Nfs4Status::kGrace : Nfs4Status::kOk;
 }
 
-// By which the client is told that it is its turn. Empty: it cannot be called, and polls.
+// The handle in the client's callback. Empty: it cannot be called, and polls.
 std::optional<core::HandleBytes> handle_to_call(const Compound& c) {
   if (c.minor == 0 || !c.client->recalls.channel_up()) return std::nullopt;
   return c.env.handles.encode(c.current->ref);
@@ -103,7 +103,7 @@ Nfs4Status op_lock(Compound& c) {
   }
   if (!in.ok() || !is_lock_type(type)) return Nfs4Status::kBadXdr;
   if (!c.current) return Nfs4Status::kNoFileHandle;
-  // The client is the one of the stateid; since minor version 1 what stands here is ignored (18.10.3).
+  // The client is the one of the stateid; since minor version 1 this field is ignored (18.10.3).
   if (new_owner && c.minor == 0) {
     if (const auto status = identify(c, of_owner); status != Nfs4Status::kOk) return status;
     if (!is_special(stateid) && client_of(stateid) >> 32 == c.env.clients.boot() && client_of(stateid) != of_owner)

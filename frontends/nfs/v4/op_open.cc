@@ -37,7 +37,7 @@ Nfs4Status open_failed(Compound& c, const OpenArguments& arguments, const Error&
     case Errc::kShareConflict:
       return arguments.reclaims() ? Nfs4Status::kReclaimConflict : Nfs4Status::kShareDenied;
     case Errc::kLocked:
-      return Nfs4Status::kShareDenied;  // a lock that binds everybody: OPEN has no LOCKED
+      return Nfs4Status::kShareDenied;  // a mandatory lock: OPEN has no LOCKED
     case Errc::kWrongType: {
       const auto now = c.ns.getattr(c.ctx, {.id = core::FileId{error.subject}});
       const bool symlink = now && now->attr.type == core::FileType::kSymlink;
@@ -74,13 +74,13 @@ Nfs4Status take_open(Compound& c, const OpenArguments& arguments, core::FileId c
                                   .lease = lease_request(c, wanted),
                                   .set = arguments.attributes.set,
                                   .verifier = arguments.verifier};
-  // Before others are asked to give up what they cache.
+  // Before leases of others are recalled.
   if (arguments.under_delegation()) {
     if (const auto status = check_delegation(c, arguments.delegation, core::kNoFile); status != Nfs4Status::kOk)
       return status;
   }
   auto reply = c.ns.open(c.ctx, request);
-  // What a client had that is only not forgotten yet does not keep others out.
+  // State of an expired client does not keep others out.
   if (!reply && reply.error().code == Errc::kShareConflict &&
       c.env.clients.end_expired(core::FileId{reply.error().subject})) {
     reply = c.ns.open(c.ctx, request);
@@ -135,7 +135,7 @@ Nfs4Status op_open(Compound& c) {
   Bitmap set = made ? arguments.attributes.given : Bitmap{};
   if (opened.truncated) set.add(Attr::kSize);
   set.encode(c.out);
-  // A client that says nothing of what it wants is told no reasons.
+  // A client without want flags gets no reasons.
   encode_delegation(c, delegated, (arguments.wants & kWantMask) != 0);
   return Nfs4Status::kOk;
 }

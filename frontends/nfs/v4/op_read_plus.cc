@@ -13,8 +13,8 @@ constexpr std::size_t kDataHeadBytes = 4 + 8 + 4;  // its kind, offset and lengt
 constexpr std::size_t kHoleBytes = 4 + 8 + 8;
 constexpr std::uint32_t kSegmentsMax = 64;
 
-// The contents of one reply, piece by piece. They take no more room than the bytes that were asked for and the heads of
-// one hole and one piece of data: that is what a client made room for.
+// The contents of one reply, piece by piece. They take no more room than the requested bytes and the heads of one hole
+// and one piece of data: the client's buffer has that size.
 class Contents {
  public:
   Contents(Compound& c, core::FileId file, std::uint64_t offset, std::uint64_t end)
@@ -42,7 +42,7 @@ class Contents {
   std::uint32_t written() const { return written_; }
 
  private:
-  // Where the next data or hole is from here on; not behind what is wanted.
+  // The position of the next data or hole from here on; not behind the requested range.
   Result<std::uint64_t> seek(core::SeekWhat what) {
     const auto found = c_.ns.seek(c_.ctx, {.id = file_, .offset = at_, .what = what});
     if (found) return std::min(found->offset, end_);

@@ -22,15 +22,16 @@ struct Request {
   Bitmap wanted{};
 };
 
-// Cookies are good for ever, so the verifier only has to tell that a cookie is of this directory; it survives restarts.
+// Cookies stay valid for ever, so the verifier only has to show that a cookie belongs to this directory; it survives
+// restarts.
 std::uint64_t cookie_verifier(const Compound& c) {
   const core::FileRef& dir = c.current->ref;
   std::uint64_t mixed = (c.ns.volume_id() ^ static_cast<std::uint64_t>(dir.id)) * 0x9e3779b97f4a7c15;
   mixed ^= mixed >> 32;
-  return mixed != 0 ? mixed : 1;  // Zero is what a client sends to begin.
+  return mixed != 0 ? mixed : 1;  // Clients send zero to begin.
 }
 
-// The reply as it grows, within what the client allows.
+// The reply under construction, within the client's limits.
 class Listing {
  public:
   Listing(Compound& c, const Request& request) : c_(c), request_(request), begin_(c.out.size()) {
@@ -114,7 +115,7 @@ Nfs4Status list_pseudo_root(Compound& c, const Request& request) {
 }
 
 Nfs4Status list_directory(Compound& c, const Request& request) {
-  // What a listing knows without a look at the files.
+  // Attributes that a listing has without reading the files.
   constexpr Bitmap kOfEntries{Attr::kType, Attr::kFileId, Attr::kMountedOnFileId, Attr::kRdattrError, Attr::kFsid};
   const Bitmap wanted = request.wanted & supported_attributes(c.minor);
   const bool want_attributes = wanted.exceeds(kOfEntries);
@@ -147,7 +148,7 @@ Nfs4Status list_directory(Compound& c, const Request& request) {
           return listing.finish(false, false);
       }
     }
-    // Nothing and not the end would have the client ask for the same again.
+    // An empty reply that is not the end would make the client repeat the request.
     if (reply->end || !listing.empty()) return listing.finish(false, reply->end);
   }
 }

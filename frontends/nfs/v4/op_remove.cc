@@ -1,4 +1,4 @@
-// RFC 8881 18.25: a file or a directory, whatever the name is of.
+// RFC 8881 18.25: removes a file or a directory.
 #include "frontends/nfs/v4/operations.h"
 
 namespace stoa::nfs4 {

@@ -1,5 +1,5 @@
-// RFC 7530 16.30: the lease is renewed in any case, and the client is told when it could not be asked for its
-// delegations.
+// RFC 7530 16.30: the lease is renewed in any case, and the client gets an error when its delegations could
+// not be recalled.
 #include "frontends/nfs/v4/caller.h"
 #include "frontends/nfs/v4/operations_state.h"
 

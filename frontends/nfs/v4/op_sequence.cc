@@ -15,12 +15,12 @@ enum : std::uint32_t {
   kCbPathDownSession = 0x200
 };
 
-// sr_status_flags: what the client should look after.
+// sr_status_flags: conditions for the client to handle.
 std::uint32_t status_flags(Client& client, const core::StateTable& table) {
   std::uint32_t flags = client.has_revoked.load(std::memory_order_relaxed) ? std::uint32_t{kAdminStateRevoked} : 0u;
   if (client.delegation_count.load(std::memory_order_relaxed) == 0) return flags;
   if (!client.recalls.channel_up()) flags |= kCbPathDown | kCbPathDownSession;
-  // Only what was recalled is revoked: there are few of these, and may be very many others.
+  // Only recalled state is revoked: there is little of it, and may be very much other.
   const std::vector<core::FileId> recalled = client.recalls.recalled();
   if (recalled.empty()) return flags;
   const std::lock_guard lock(client.mutex);
@@ -135,12 +135,12 @@ void SequenceGuard::finish() {
   if (session == nullptr) return;
   const std::lock_guard lock(session->mutex);
   Slot& slot = session->slots[slot_];
-  // SEQUENCE alone is always remembered (2.10.6.1.3); it is small.
+  // SEQUENCE alone is always cached (2.10.6.1.3); it is small.
   if ((cache_this_ || operations_ == 1) && c_.reply.slices.empty()) {
     const auto whole = c_.out.written_since(reply_at_);
     slot.reply.assign(whole.begin(), whole.end());
     slot.cached = true;
-    // What the reply promises may not be durable yet: a retry waits for it, too.
+    // The promised changes may not be durable yet: a retry waits for them, too.
     slot.pending = c_.pending();
   }
   slot.busy = false;

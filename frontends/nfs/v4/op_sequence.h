@@ -1,4 +1,4 @@
-// SEQUENCE (RFC 8881 18.46) and what it means for the whole COMPOUND: the slot, the limits, the replay cache.
+// SEQUENCE (RFC 8881 18.46) and its effect on the whole COMPOUND: the slot, the limits, the replay cache.
 #pragma once
 
 #include <optional>
@@ -41,9 +41,9 @@ class SequenceGuard {
   // afterwards, the reply is whole.
   Nfs4Status begin(WaitingSlot* waited);
   bool replayed() const { return replayed_; }
-  // kRepTooBig, kRepTooBigToCache: a reply of so many bytes does not suit the session.
+  // kRepTooBig, kRepTooBigToCache: a reply of this size does not suit the session.
   Nfs4Status check_size(std::size_t bytes) const;
-  // All results are there: remembers them and gives the slot back.
+  // All results are complete: caches them and releases the slot.
   void finish();
 
  private:

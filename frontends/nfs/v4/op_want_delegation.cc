@@ -1,5 +1,5 @@
-// RFC 8881 18.49. One is given now or not at all: there is no list of those who wait, so nothing is pushed later
-// (CB_PUSH_DELEG), and there is nothing to cancel.
+// RFC 8881 18.49. A delegation is given now or not at all: there is no list of waiting requests, so none is
+// pushed later (CB_PUSH_DELEG), and there is nothing to cancel.
 #include "frontends/nfs/v4/client_table.h"
 #include "frontends/nfs/v4/delegations.h"
 #include "frontends/nfs/v4/grace.h"
@@ -10,7 +10,7 @@ namespace {
 
 enum : std::uint32_t { kClaimPrevious = 1, kClaimFh = 4, kClaimDelegPrevFh = 6 };
 
-// Whoever has a delegation opens the file without asking: so he must be one who may.
+// The holder of a delegation opens the file without asking, so it must have the right to.
 Nfs4Status check_file(Compound& c, core::FileId id, bool writes, core::FileRef& file, std::uint64_t& change) {
   const auto found = c.ns.getattr(c.ctx, {.id = id});
   if (!found) return c.status_of(found.error());

@@ -1,4 +1,4 @@
-// How often each operation of COMPOUND was run and how often it failed. Times and bytes are counted for whole
+// Counters of runs and failures for each operation of COMPOUND. Times and bytes are counted for whole
 // COMPOUNDs, by the RPC layer.
 #pragma once
 

@@ -26,7 +26,7 @@ constexpr Arguments kWords{kBefore, Arguments::Tail::kWords};
 constexpr Arguments kHandle{0, Arguments::Tail::kHandle};
 
 // Numbers: RFC 7530 16, RFC 8881 18, RFC 7862 15, RFC 8276 8.4. A null function: kNotSupp, as 8881 18 and 7862 15 allow
-// it for what is OPTIONAL, and 7530 16.7 for DELEGPURGE without CLAIM_DELEGATE_PREV.
+// it for OPTIONAL operations, and 7530 16.7 for DELEGPURGE without CLAIM_DELEGATE_PREV.
 constexpr std::array kOperations{
     OperationEntry{3, "access", 0, 2, op_access, kInSession, {kBytes<4>, kTwice, Cost::kNone, Pays::kLooks}},
     OperationEntry{4, "close", 0, 2, op_close, kInSession, {kBytes<20>, kTwice, Cost::kMemory, Pays::kGivesBack}},
@@ -114,7 +114,7 @@ constexpr std::uint32_t kFirst = kOperations.front().number;
 static_assert([] {
   for (std::size_t i = 0; i < kOperations.size(); ++i) {
     if (kOperations[i].number != kFirst + i) return false;
-    // What is looked through must be known.
+    // Operations that are looked through must have a known layout.
     const Foreseen& foreseen = kOperations[i].foreseen;
     const bool known = foreseen.arguments.tail != Arguments::Tail::kUnknown;
     if (!known && (foreseen.idempotent || foreseen.cost == Cost::kNone || foreseen.pays != Pays::kUnforeseen))

@@ -1,4 +1,5 @@
-// Every operation by its number: what COMPOUND calls, what may stand where, and what is known of it before it is run.
+// Table of operations by number: the function for COMPOUND, their allowed places, and facts known before they are
+// run.
 #pragma once
 
 #include <span>
@@ -8,7 +9,7 @@
 
 namespace stoa::nfs4 {
 
-// In minor version 0 everything may stand everywhere.
+// Minor version 0 allows every operation in every position.
 enum class Place : std::uint8_t {
   kInSession,  // behind SEQUENCE
   kFirst,      // SEQUENCE itself
@@ -16,23 +17,23 @@ enum class Place : std::uint8_t {
   kMinor0,  // dropped by minor version 1: kNotSupp from there on (RFC 8881 17)
 };
 
-// How the arguments of an operation are laid out, for what steps over them: so many bytes, and what follows them.
+// The layout of an operation's arguments, for skipping them: a number of bytes, and the parts that follow them.
 struct Arguments {
   enum class Tail : std::uint8_t {
-    kUnknown,  // nothing steps over these arguments
+    kUnknown,  // these arguments are never skipped
     kNone,
     kOpaque,
     kHandle,  // an opaque of at most kHandleBytesMax
-    kWords,   // a count and as many words
+    kWords,   // a count and that many words
   };
   std::uint8_t bytes = 0;
   Tail tail = Tail::kUnknown;
 
-  // False, and nothing was read: they are not known. What is too short makes the reader fail.
+  // False, and nothing was read: their layout is unknown. Truncated arguments make the reader fail.
   bool skip(rpc::XdrReader& in) const;
 };
 
-// Which thread runs a COMPOUND is decided by its first operation that costs something.
+// The first operation with a cost selects the thread that runs a COMPOUND.
 enum class Cost : std::uint8_t {
   kNone,
   kMemory,  // rpc::CostClass has these
@@ -44,20 +45,20 @@ enum class Cost : std::uint8_t {
   kOpen,   // by whether an OPEN may make the file
 };
 
-// What an operation pays, as far as that is known before it is run.
+// The price of an operation, as far as it is known before it is run.
 enum class Pays : std::uint8_t {
   kNothing,
   kLooks,      // at names or attributes, or changes them
-  kGivesBack,  // what others may be waiting for: never held up for its metadata
+  kGivesBack,  // frees state that others may wait for: never held up for its metadata
   kRead,
   kWrite,
-  kUnforeseen,  // as kLooks; of what follows it nothing is known
+  kUnforeseen,  // as kLooks; the operations behind it are not foreseen
 };
 
-// Before a COMPOUND is run. What is not said is the careful answer.
+// Before a COMPOUND is run. Defaults are the careful answers.
 struct Foreseen {
   Arguments arguments{};
-  bool idempotent = false;  // in minor version 0: running it twice does what running it once does
+  bool idempotent = false;  // in minor version 0: running it twice has the same effect as once
   Cost cost = Cost::kChange;
   Pays pays = Pays::kUnforeseen;
   bool moves = false;  // to another current filehandle

@@ -5,8 +5,7 @@
 
 namespace stoa::nfs4 {
 
-// What OPEN's share_access carries beside the access since minor version 1: wishes for delegations (RFC 8881 18.16.3,
-// RFC 9754).
+// The want flags of OPEN's share_access since minor version 1: requests for delegations (RFC 8881 18.16.3, RFC 9754).
 constexpr std::uint32_t want_flags(const Compound& c) {
   return c.minor == 0 ? 0 : 0xff00 | 0x30000 | 0x300000;
 }

@@ -35,7 +35,7 @@ class Nfs4Program final : public nfs::Program {
   ClientTable& clients() { return clients_; }
 
  private:
-  Offloads offloads_;  // before whoever tells it of clients
+  Offloads offloads_;  // before the members that call it
   ClientTable clients_;
   OperationMetrics metrics_;
   const Environment environment_;
@@ -43,18 +43,18 @@ class Nfs4Program final : public nfs::Program {
 
 // One COMPOUND from its tag to its last result.
 rpc::Outcome run_compound(const Environment& environment, const nfs::Call& call, rpc::Reply& reply);
-// What it will cost, as far as a look at its first operations tells.
+// Its cost class, as far as its first operations tell.
 rpc::CostClass cost_class_of(const rpc::CallHeader& header);
-// Where the data of its WRITE begins in the record; 0: there is none, or it is not to be told from this prefix.
+// The begin of its WRITE's data in the record; 0: none, or unknown from this prefix.
 std::size_t write_payload_offset(std::span<const std::byte> prefix);
-// What it pays, and the handle that tells for which file: the first that is given. I/O of other files, and what comes
-// behind operations that are not looked through, is not in it and pays when it is run (io_price.h).
+// Its price, and the handle of its file: the first one given. I/O of other files, and operations behind those that
+// are not looked through, are not included and pay when they run (io_price.h).
 struct CompoundPrice {
   std::span<const std::byte> handle{};
   qos::Price price{};
 };
 CompoundPrice price_compound(const rpc::CallHeader& header);
-// False for what must not be run twice and has no session that sees to it.
+// False for calls that must not run twice and have no session to prevent it.
 bool is_idempotent_compound(const rpc::CallHeader& header);
 
 }  // namespace stoa::nfs4

@@ -1,5 +1,5 @@
-// The pseudo root (RFC 8881 7.3, 7.4): one read-only directory above all exports, where each export that the client's
-// address has a rule for stands under its name. Its handle is the FileRef with scope 0.
+// The pseudo root (RFC 8881 7.3, 7.4): one read-only directory above all exports, with an entry for each export that
+// has a rule for the client's address. Its handle is the FileRef with scope 0.
 #pragma once
 
 #include "frontends/nfs/v4/attributes.h"

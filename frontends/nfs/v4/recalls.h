@@ -1,5 +1,5 @@
-// The delegations of a client as seen by whoever wants them back: its own small lock, because recalls come from any
-// thread, also from one that holds the state of another client.
+// The delegations of a client for recalls. Its own small lock, because recalls come from any thread, also from one
+// that has the state of another client locked.
 #pragma once
 
 #include <memory>
@@ -19,8 +19,7 @@ class Recalls {
   // Whether the client can be called: without, it gets no delegations.
   bool channel_up();
   bool all_lost();  // no channel is left that may work
-  // Something else that the client is to be told: over the newest channel that is up, else over the newest. False:
-  // there is none at all.
+  // Another callback: over the newest channel that is up, else over the newest. False: there is none at all.
   bool call(Callback callback);
 
   // A delegation was given out. The table may have recalled it before this is called: then it is recalled now.
@@ -28,9 +27,9 @@ class Recalls {
   void returned(core::FileId file);  // or was not given out after all
   // Thread-safe, does not block.
   void recall(core::FileId file);
-  // Offers again what the client did not take.
+  // Repeats recalls that the client did not take.
   void try_again();
-  // The files whose recall has no answer in form of a return.
+  // The files that were recalled and not returned.
   std::vector<core::FileId> recalled();
 
  private:
@@ -41,7 +40,7 @@ class Recalls {
   using Channels = std::vector<std::shared_ptr<CallbackChannel>>;
   static bool send(Callback callback, const Channels& channels);
 
-  std::mutex mutex_;  // guards what follows; never held while a client is called
+  std::mutex mutex_;  // guards the members below; never held while a client is called
   std::unordered_map<std::uint64_t, Given> given_;
   std::unordered_set<std::uint64_t> early_;     // recalled before granted() was called
   std::unordered_set<std::uint64_t> recalled_;  // of those given

@@ -1,4 +1,4 @@
-// What SECINFO and SECINFO_NO_NAME answer (RFC 8881 18.29, 18.45).
+// The results of SECINFO and SECINFO_NO_NAME (RFC 8881 18.29, 18.45).
 #pragma once
 
 #include <span>

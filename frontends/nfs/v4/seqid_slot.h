@@ -1,4 +1,4 @@
-// Whose turn it is, in minor version 0: an operation with a seqid takes the turn of its owner, and the loop over the
+// The turns of owners in minor version 0: an operation with a seqid takes the turn of its owner. The loop over the
 // operations ends it with the result (RFC 7530 9.1.7, 9.1.8). In later minor versions nothing here does anything.
 #pragma once
 
@@ -41,9 +41,9 @@ class OwnerTurn {
   std::vector<Held> held_;  // the second: the new lock-owner of a LOCK
 };
 
-// These return what is to be answered at once: a retry's result, or what is wrong. Nothing: go on, it is this request's
-// turn. They set c.client, and are called when the arguments were read, before anything that may fail with an error
-// that counts.
+// These return the status to answer at once: a retry's result, or an error. Empty: go on, it is this request's turn.
+// They set c.client, and are called when the arguments were read, before anything that may fail with an error that
+// counts.
 using Answer = std::optional<Nfs4Status>;
 // OPEN.
 Answer take_turn(Compound& c, std::uint64_t client, std::string_view open_owner, std::uint32_t seqid);
@@ -52,7 +52,7 @@ Answer take_turn(Compound& c, const Stateid& stateid, std::uint32_t seqid);
 // LOCK with a lock-owner that is new to the file, behind the turn of the open-owner.
 Answer take_turn_of_lock_owner(Compound& c, std::string_view lock_owner, std::uint32_t seqid);
 
-// The owner whose turn it is, and the lock-owner of a LOCK. Null in later minor versions.
+// The owner that has the turn, and the lock-owner of a LOCK. Null in later minor versions.
 OwnerRef owner_in_turn(const Compound& c);
 OwnerRef lock_owner_in_turn(const Compound& c);
 

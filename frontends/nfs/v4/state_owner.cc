@@ -25,7 +25,7 @@ void OwnerTable::release(const OwnerRef& owner) {
   if (owner->users > 0) --owner->users;
   const auto known = owners_.find({owner->kind, owner->name});
   if (owner->users > 0 || known == owners_.end() || known->second != owner) return;
-  // A lock-owner without state begins anew: its next LOCK says that it is new (16.10.5).
+  // A lock-owner without state begins anew: its next LOCK marks it as new (16.10.5).
   if (owner->kind == OwnerKind::kLock) return forget(OwnerRef(owner));
   owner->idle_since = next_idle_++;
   idle_.emplace(owner->idle_since, owner);

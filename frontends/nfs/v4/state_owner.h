@@ -1,5 +1,5 @@
 // The open-owners and lock-owners of a client of NFSv4.0 (RFC 7530 9.1.5, 9.1.7 to 9.1.11): each numbers its requests
-// itself, and the reply to the last one is kept for its retry. Later minor versions have sessions for that.
+// itself, and the last reply is kept for its retry. Later minor versions have sessions for that.
 #pragma once
 
 #include <condition_variable>
@@ -21,7 +21,7 @@ namespace stoa::nfs4 {
 enum class OwnerKind : std::uint8_t { kOpen, kLock };
 
 inline constexpr std::size_t kOwnerBytesMax = 1024;  // NFS4_OPAQUE_LIMIT
-// In the table of all protocols the id of its client stands before a lock-owner's name, for LOCK4denied.
+// In the table of all protocols a lock-owner's name has the id of its client as prefix, for LOCK4denied.
 inline constexpr std::size_t kOwnerClientBytes = 8;
 inline constexpr std::size_t kIdleOwnersMax = 256;  // of a client: open-owners without state, kept for their numbers
 
@@ -32,7 +32,7 @@ struct LastRequest {
   Nfs4Status status{};
   std::vector<std::byte> body;      // behind the status
   std::optional<Handle> current;    // the filehandle that it left
-  core::PendingDurability pending;  // what must be durable before the reply may leave again
+  core::PendingDurability pending;  // must be durable before the reply may leave again
 };
 
 // One request at a time. Thread-safe.
@@ -74,7 +74,7 @@ struct StateOwner {
   // Changed with `turn` and the client's mutex held, so either will do to read it.
   bool confirmed = false;  // an open-owner: OPEN_CONFIRM has come, or was not needed (9.1.11)
 
-  // Held by the request whose turn it is, to its end; before the client's mutex, and an open-owner's before a
+  // Held by the request that has the turn, to its end; before the client's mutex, and an open-owner's before a
   // lock-owner's.
   Turns turn;
   std::optional<LastRequest> last;  // guarded by `turn`; none: any number begins
@@ -88,13 +88,12 @@ class OwnerTable {
   // Found or made, and with one more user.
   OwnerRef use(OwnerKind kind, std::string_view name);
   void use(const OwnerRef& owner);
-  // One user less. An open-owner without users is remembered for a while: until kIdleOwnersMax others were used later.
+  // One user less. An open-owner without users is kept for a while: until kIdleOwnersMax others were used later.
   void release(const OwnerRef& owner);
-  // RELEASE_LOCKOWNER. Whoever has it in use goes on with it alone.
+  // RELEASE_LOCKOWNER. A request that uses it goes on with it alone.
   void forget(const OwnerRef& owner);
 
-  // CLOSE has ended this state of the owner: a retry still finds the owner by it, until the owner asks for something
-  // else.
+  // CLOSE has ended this state of the owner: a retry still finds the owner by it, until the owner's next request.
   void set_closed(const OwnerRef& owner, std::uint32_t serial);
   void clear_closed(const OwnerRef& owner);
   OwnerRef of_closed(std::uint32_t serial) const;

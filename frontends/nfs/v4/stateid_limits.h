@@ -1,5 +1,5 @@
-// How many stateids clients may have: of opens, of lock owners with a file, of delegations. That is this server's
-// memory; the core has limits of its own for what stands behind them (core/state/state_table.h).
+// Limits of the stateids of clients: of opens, of lock owners with a file, of delegations. They bound this
+// server's memory; the core has limits of its own for the state behind them (core/state/state_table.h).
 #pragma once
 
 #include <cstddef>

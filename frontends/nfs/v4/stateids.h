@@ -1,4 +1,4 @@
-// Stateids: what they name, and whether they are good (RFC 8881 8.2, RFC 7530 9.1.4).
+// Stateids: their state, and their validity (RFC 8881 8.2, RFC 7530 9.1.4).
 #pragma once
 
 #include <variant>
@@ -7,7 +7,7 @@
 
 namespace stoa::nfs4 {
 
-// The bytes that a client gets: boot, client and serial, so that a stateid of an earlier run is known as such.
+// The bytes of a stateid on the wire: boot, client and serial, so that one of an earlier run is recognised.
 Stateid stateid_of(const Client& client, const StateRecord& state);
 
 // The state behind a stateid of the compound's client (client->mutex held): kBadStateId, kOldStateId, kAdminRevoked.
@@ -20,27 +20,26 @@ FoundState find_state(const Client& client, const Stateid& stateid);
 bool is_revoked(const Client& client, const Stateid& stateid);
 bool forget_revoked(Client& client, const Stateid& stateid);
 
-// Stands for the current stateid (16.2.3.1.2) where the client sent the special one that means it. kBadStateId: there
-// is none.
+// Replaces the special stateid for the current one (16.2.3.1.2). kBadStateId: there is none.
 Nfs4Status resolve_current(const Compound& c, Stateid& stateid);
 
-// Which client's it says it is.
+// The client named in it.
 std::uint64_t client_of(const Stateid& stateid);
-// The owner that numbers the requests on this state (minor version 0), whatever the stateid's seqid; also of an open
-// that its last CLOSE has ended. Null: none (client.mutex held).
+// The owner that numbers the requests on this state (minor version 0), for any seqid; also of an open that its last
+// CLOSE has ended. Null: none (client.mutex held).
 OwnerRef owner_of(const Client& client, const Stateid& stateid);
 
-// What names no state, whatever its seqid (RFC 7530 9.1.4.3).
+// Stateids without state, with any seqid (RFC 7530 9.1.4.3).
 bool is_special(const Stateid& stateid);
 bool is_anonymous(const Stateid& stateid);  // all zeros
 bool is_bypass(const Stateid& stateid);     // all ones
 
 // --- changes of a client's state; client.mutex held
-// Whether the compound's client, and all clients of its peer together, may have one more. What to say when not:
-// kResource is of minor version 0 alone.
+// Whether the compound's client, and all clients of its peer together, may have one more. The status when not:
+// kResource exists in minor version 0 alone.
 bool has_room_for_state(const Compound& c);
 Nfs4Status no_room_for_state(const Compound& c);
-// `sequenced_by`: in minor version 0 the owner whose numbers count.
+// `sequenced_by`: in minor version 0 the owner that numbers the requests.
 StateRef add_state(Client& client, StateKind kind, const core::FileRef& file, std::string owner, OwnerRef sequenced_by);
 void forget_state(Client& client, const StateRef& state);
 // False for an open that waits for OPEN_CONFIRM, and is good for nothing else until then.

@@ -56,7 +56,8 @@ Nfs4Status to_nfs4_status(Errc code) {
       return Nfs4Status::kLocked;
     case Errc::kDeadlock:
       return Nfs4Status::kDeadlock;
-    // No call of this protocol asks for what these refuse; they would be a mistake of ours.
+    // No call of this protocol uses conditions that fail with these; they would be a mistake of
+    // ours.
     case Errc::kGuardMismatch:
     case Errc::kPreconditionFailed:
       return Nfs4Status::kServerFault;
@@ -79,7 +80,7 @@ Nfs4Status in_minor_version_0(Nfs4Status status) {
     case Nfs4Status::kWrongType:
       return Nfs4Status::kInval;
     case Nfs4Status::kBadSession:
-      return Nfs4Status::kExpired;  // the client was ended while it asked
+      return Nfs4Status::kExpired;  // the client was ended during the request
     case Nfs4Status::kDelegRevoked:
       return Nfs4Status::kBadStateId;
     default:

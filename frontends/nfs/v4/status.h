@@ -125,7 +125,7 @@ enum class Nfs4Status : std::uint32_t {
 };
 
 Nfs4Status to_nfs4_status(Errc code);
-// What minor version 0 says instead, which ends with kCbPathDown (RFC 7530 13.1).
+// The status of minor version 0 instead, which ends with kCbPathDown (RFC 7530 13.1).
 Nfs4Status in_minor_version_0(Nfs4Status status);
 
 }  // namespace stoa::nfs4

@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::string_view kUnsigned = "UNSIGNED-PAYLOAD";
 
-// Who uses a presigned URL may say what the body will be, signed or not; what is no hash can be that of no body.
+// The sender of a presigned URL may announce the hash of the body, signed or not; a malformed hash can match no
+// body.
 Outcome<std::string> promised_hash(std::string hash, std::optional<std::string_view> header) {
   Sha256Value ignored;
   if (header && hash == kUnsigned && from_hex(*header, ignored)) hash = *header;
@@ -18,7 +19,7 @@ Outcome<std::string> promised_hash(std::string hash, std::optional<std::string_v
   return refuse(Code::kXAmzContentSha256Mismatch);
 }
 
-// Version 2 has no hash of the body: it is what the client announces on its own.
+// Version 2 has no hash of the body: it is the one that the client announces by itself.
 Outcome<std::string> announced_hash(const Request& request) {
   const auto header = request.filled("x-amz-content-sha256");
   if (header && header->starts_with("STREAMING-AWS4-"))

@@ -1,4 +1,4 @@
-// Who a request is from, by any of the mechanisms that the server accepts.
+// Authentication of a request, by any of the mechanisms that the server accepts.
 #pragma once
 
 #include <optional>
@@ -27,9 +27,10 @@ class Authentication {
                  SigningKeys& signing_keys, const ServerOptions& options)
       : request_(request), route_(route), registry_(registry), signing_keys_(signing_keys), options_(options) {}
 
-  // kAccessDenied: anonymous, or not in time; kInvalidAccessKeyId, kSignatureDoesNotMatch, and whatever is malformed.
+  // Errors: kAccessDenied when anonymous, or not in time; kInvalidAccessKeyId, kSignatureDoesNotMatch, and those of
+  // malformed headers.
   Outcome<Identity> run();
-  // The access key that the request says to be signed with; empty: none was found.
+  // The access key of the request; empty: none was found.
   const std::string& claimed_key() const { return claimed_key_; }
 
  private:

@@ -117,7 +117,7 @@ Outcome<void> AwsChunkedDecoder::check_chunk() {
 Outcome<void> AwsChunkedDecoder::on_trailer(std::string_view line) {
   if (line.empty()) {
     // Without trailers this is the end of the last chunk. With them, an empty line may stand between the last chunk
-    // and the trailer signature, or end everything.
+    // and the trailer signature, or at the end.
     state_ = State::kDone;
     return check_trailers();
   }

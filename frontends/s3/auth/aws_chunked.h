@@ -15,14 +15,14 @@
 
 namespace stoa::s3 {
 
-// Where decoded bytes go. An error ends the request.
+// The receiver of decoded bytes. An error ends the request.
 class ByteSink {
  public:
   virtual ~ByteSink() = default;
   virtual Outcome<void> write(std::span<const std::byte> data) = 0;
 };
 
-// What each chunk's signature is made from; absent for the unsigned form.
+// The input of each chunk's signature; absent for the unsigned form.
 struct ChunkSigning {
   Sha256Value key{};
   std::string date_time{};

@@ -1,4 +1,4 @@
-// How far the clock of who signs a request may be from ours.
+// Limits of the difference between the signer's clock and ours.
 #pragma once
 
 #include <cstdint>

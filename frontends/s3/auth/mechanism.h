@@ -1,4 +1,4 @@
-// By which of the ways of S3 a request says who it is from.
+// The authentication mechanism of a request among those of S3.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ enum class Mechanism : std::uint8_t {
   kVersion2Query,  // presigned
 };
 
-// Looks at what names a mechanism alone. kAccessDenied: an Authorization header without content; kInvalidArgument: two
-// mechanisms, or one that S3 does not know; kNotImplemented: Signature Version 4A.
+// Reads only the fields that name a mechanism. Errors: kAccessDenied for an Authorization header without content;
+// kInvalidArgument: two mechanisms, or one unknown to S3; kNotImplemented: Signature Version 4A.
 Outcome<Mechanism> mechanism_of(const Request& request);
 
 bool is_amz_header(std::string_view name);  // "x-amz-..."
 
-// A presigned request may carry x-amz-* headers in its query, as SDKs put them there: makes them headers, but for what
-// belongs to the mechanism. Version 2 signs them as headers, so before its signature is checked; version 4 as a query,
+// A presigned request may carry x-amz-* headers in its query, where SDKs put them. Makes them headers, except for
+// those of the mechanism. Version 2 signs them as headers, so before its signature is checked; version 4 as a query,
 // so behind that.
 void take_headers_of_query(Request& request);
 

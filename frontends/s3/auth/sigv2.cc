@@ -16,7 +16,7 @@
 namespace stoa::s3 {
 namespace {
 
-// Of the query, these are signed: they choose what is done.
+// The signed parameters of the query: they choose the operation.
 constexpr std::array<std::string_view, 36> kSigned{"accelerate",
                                                    "acl",
                                                    "analytics",
@@ -113,7 +113,7 @@ void append_parameters(std::string& out, const Request& request) {
     if (std::find(kSigned.begin(), kSigned.end(), parameter.name) != kSigned.end())
       signed_parameters.push_back(&parameter);
   }
-  // Of the same name, in the order of the request, in which they lie in memory.
+  // Headers of the same name, in the order of the request, which is their order in memory.
   std::ranges::sort(signed_parameters, {}, [](const QueryParameter* parameter) {
     return std::pair(std::string_view(parameter->name), parameter);
   });
@@ -125,11 +125,9 @@ void append_parameters(std::string& out, const Request& request) {
   }
 }
 
-// What the path is signed as. First comes what S3 itself signs, where a bucket by itself is "/bucket/", although it may
-// be sent as
-// "/bucket". Version 1.28 to 1.29 of botocore (that of Debian 12) signs what is sent, and with it the parameter by
-// which the operation is told from others: "/bucket?list-type=2", "/bucket/key?uploads" (and then "?uploads" again, as
-// everybody).
+// The signed forms of the path. First the form of S3 itself: a bucket is "/bucket/", even if it is sent as "/bucket".
+// Version 1.28 to 1.29 of botocore (that of Debian 12) signs the path as sent, with the parameter that selects the
+// operation: "/bucket?list-type=2", "/bucket/key?uploads". It then adds "?uploads" again, like all clients.
 std::vector<std::string> spellings_of_path(const Request& request, std::string_view host_bucket) {
   std::string path = host_bucket.empty() ? std::string() : "/" + std::string(host_bucket);
   path += raw_path(request.raw_target);
@@ -140,7 +138,7 @@ std::vector<std::string> spellings_of_path(const Request& request, std::string_v
     paths.push_back(path + "/");
   }
   paths.push_back(path);
-  // No more than a name, or a value that is known: nothing that was signed for another request may be made to fit.
+  // Only a name, or a known value: no signature of another request must fit.
   if (const auto& query = request.target.query; !query.empty() && !query.front().has_value) {
     paths.push_back(path + "?" + query.front().name);
   } else if (!query.empty() && query.front().name == "list-type" && query.front().value == "2") {

@@ -175,7 +175,7 @@ void append_canonical_query(std::string& out, const Request& request, bool presi
     if (presigned && parameter.name == "X-Amz-Signature") continue;
     pairs.push_back(uri_encode(parameter.name, false) + "=" + uri_encode(parameter.value, false));
   }
-  // By name, then by value: '=' must sort before every character of a longer name, as it would not by itself.
+  // By name, then by value: '=' must sort before every character of a longer name, against its code.
   std::sort(pairs.begin(), pairs.end(), [](const std::string& a, const std::string& b) {
     const std::size_t a_end = a.find('=');
     const std::size_t b_end = b.find('=');
@@ -302,7 +302,8 @@ Outcome<void> check_signature(const Request& request, const Authorization& claim
   require("host");
   for (const Header& header : request.headers) {
     if (is_amz_header(header.name)) {
-      // A presigned request carries the hash in the clear; it is covered by being the last line of what is signed.
+      // A presigned request has the hash in the clear; the signature covers it as the last line of the canonical
+      // request.
       if (claim.presigned && equal_names(header.name, "x-amz-content-sha256")) continue;
       require(header.name);
     }

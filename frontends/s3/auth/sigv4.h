@@ -1,5 +1,5 @@
-// AWS Signature Version 4 ("Authenticating Requests", Amazon S3 API reference): what a client claims, and whether its
-// signature proves it. Knows no users: the caller looks the secret key up in between.
+// AWS Signature Version 4 ("Authenticating Requests", Amazon S3 API reference): a client's claim, and the check of its
+// signature. Knows no users: the caller looks the secret key up in between.
 #pragma once
 
 #include <cstdint>
@@ -34,14 +34,14 @@ struct Authorization {
 
 inline constexpr std::uint64_t kPresignedSecondsMax = 604'800;
 
-// Reads the claim from header or query, whichever mechanism_of has found. Refusals: everything that makes it malformed.
+// Reads the claim from header or query, the place found by mechanism_of. Errors: those of malformed claims.
 Outcome<Authorization> parse_authorization(const Request& request, bool presigned);
 
-// Whoever signs for another region means another server: kAuthorizationHeaderMalformed or
-// kAuthorizationQueryParametersError, with the region to use instead, by which SDKs try again.
+// A request signed for another region means another server. Errors: kAuthorizationHeaderMalformed or
+// kAuthorizationQueryParametersError, with the region to use instead, by which SDKs retry.
 Outcome<void> check_region(const Authorization& claim, std::string_view region);
 
-// kRequestTimeTooSkewed, or for presigned requests kAccessDenied when not yet valid or expired;
+// Errors: kRequestTimeTooSkewed, or for presigned requests kAccessDenied when not yet valid or expired.
 // kAuthorizationHeaderMalformed or kAuthorizationQueryParametersError when the credential is of another day.
 Outcome<void> check_time(const Authorization& claim, std::int64_t now_seconds);
 
@@ -50,7 +50,7 @@ std::string canonical_request(const Request& request, const Authorization& claim
 std::string string_to_sign(const Authorization& claim, std::string_view canonical);
 Sha256Value signing_key(std::string_view secret_key, const CredentialScope& scope);
 
-// kSignatureDoesNotMatch with what was signed; kAccessDenied when a header that must be signed was not.
+// kSignatureDoesNotMatch with the string to sign; kAccessDenied when a header that must be signed was not.
 Outcome<void> check_signature(const Request& request, const Authorization& claim, std::string_view payload_hash,
                               const Sha256Value& key);
 

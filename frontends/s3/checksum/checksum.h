@@ -28,7 +28,7 @@ std::optional<Algorithm> algorithm_by_name(std::string_view name);      // any c
 std::optional<Algorithm> algorithm_by_header(std::string_view header);  // any case
 std::optional<ChecksumType> type_by_name(std::string_view name);
 
-// What is stored with an object: raw bytes (CRCs big-endian), and for COMPOSITE how many parts they were made of.
+// The stored checksum of an object: raw bytes (CRCs big-endian), and for COMPOSITE the number of its parts.
 struct Checksum {
   Algorithm algorithm = Algorithm::kCrc32;
   ChecksumType type = ChecksumType::kFullObject;

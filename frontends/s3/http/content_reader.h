@@ -1,4 +1,4 @@
-// Sends an object range that is more than one piece of memory or file: reads what is next when the socket wants it.
+// A reader of an object range in several pieces of memory or files: reads the next piece when the socket wants it.
 #pragma once
 
 #include <sys/types.h>
@@ -29,7 +29,7 @@ class ContentReader {
   core::OpContext ctx_;
   ContentRange range_;
   std::shared_ptr<QosGate> gate_;
-  std::size_t slice_ = 0;         // at hand
+  std::size_t slice_ = 0;         // in memory
   std::uint64_t slice_done_ = 0;  // of it
   std::uint64_t sent_ = 0;        // of the range
 };

@@ -41,7 +41,7 @@ struct Exchange {
   std::uint64_t body_bytes_since = 0;  // the deadline was last moved
   std::uint64_t sent = 0;
   int status = 0;
-  std::vector<std::shared_ptr<const void>> keep;  // what the response reads from
+  std::vector<std::shared_ptr<const void>> keep;  // memory that the response reads from
 };
 
 // Beyond it connections wait in the kernel for us to accept.
@@ -284,11 +284,11 @@ MHD_Result Daemon::start_exchange(MHD_Connection* connection, const char* method
   } else {
     wanted = transaction.begin();
   }
-  // The answer waits for the next call even when there is no body: the library closes a connection whose answer was
+  // The answer waits for the next call even when there is no body: the library closes a connection with an answer
   // queued in the first.
   if (!has_body) return MHD_YES;
-  // Who waits for "100 Continue" has not sent the body yet, and need not. Others are in the middle of sending: they
-  // may not read the answer before they are done.
+  // A client that waits for "100 Continue" has not sent the body yet, and need not. Others are in the middle of
+  // sending: they may not read the answer before they are done.
   const bool waits = sent.header("expect").has_value();
   if (!wanted && (waits || length > options_.limits.discard_bytes_max))
     return respond(connection, exchange, transaction.finish());
@@ -309,7 +309,7 @@ MHD_Result Daemon::on_request(void* self, MHD_Connection* connection, const char
   if (*upload_bytes != 0) {
     exchange->received += *upload_bytes;
     exchange->transaction->feed(std::as_bytes(std::span(upload_data, *upload_bytes)));
-    // What is read only to be able to answer has no more time than it began with.
+    // A body read only in order to answer gets no extra time.
     if (known != nullptr && !exchange->transaction->refused()) {
       exchange->body_bytes_since += *upload_bytes;
       if (exchange->body_bytes_since >= daemon.options_.limits.body_bytes_min) {
@@ -358,7 +358,7 @@ MHD_Response* Daemon::make_body(Exchange& exchange, Response& response) {
     memory = memory && slice.fd < 0;
   }
   const std::vector<core::DataSlice>& slices = content.slices;
-  // What QoS classes hold back is read piece by piece, as it is admitted; else all of it counts at once.
+  // A body held back by QoS classes is read piece by piece, as it is admitted; else all of it counts at once.
   QosGate& gate = *exchange.transaction->gate();
   const bool at_once =
       covered == content.length && (memory || slices.size() == 1) && !gate.holds_back(qos::Resource::kReadBytes);
@@ -433,7 +433,7 @@ void Daemon::on_completed(void* self, MHD_Connection* connection, void** state, 
   metrics.bytes_received->add(exchange->received);
   metrics.bytes_sent->add(exchange->sent);
   metrics.seconds->observe_ns(static_cast<std::uint64_t>(http::steady_now_ns() - exchange->began_ns));
-  exchange.reset();  // what a body had staged is given back before the request counts as over
+  exchange.reset();  // releases the staging buffers of a body before the request counts as over
   daemon.metrics_.in_flight().add(-1);
   if (daemon.requests_.fetch_sub(1) == 1 && daemon.draining_.load()) {
     const std::lock_guard lock(daemon.drain_mutex_);

@@ -14,8 +14,8 @@ struct ByteRange {
   std::uint64_t length = 0;
 };
 
-// Absent: the header is not one that has to be obeyed (no bytes unit, several ranges, bad syntax): send everything, as
-// RFC 9110 14.2 asks. kInvalidRange: nothing of it lies in `size`.
+// Absent: a header that need not be obeyed (no bytes unit, several ranges, bad syntax): send everything, as RFC 9110
+// 14.2 asks. kInvalidRange: it lies outside `size`.
 Outcome<std::optional<ByteRange>> parse_range(std::string_view header, std::uint64_t size);
 
 // x-amz-copy-source-range: "bytes=first-last", both required, wholly inside the source. kInvalidArgument,

@@ -14,8 +14,8 @@
 
 namespace stoa::s3 {
 
-// A range of an object on its way out. `slices` is how it begins; what they do not cover is asked for as it is sent,
-// and must still be of `version`.
+// A range of an object on its way out. `slices` is its beginning; the rest is read as it is sent, and must still be
+// of `version`.
 struct ContentRange {
   core::FileId id = core::kNoFile;
   core::ObjectVersion version{};
@@ -29,7 +29,7 @@ struct Response {
   std::vector<std::pair<std::string, std::string>> headers{};
   std::string body{};
   std::optional<ContentRange> content{};       // instead of body
-  std::optional<std::uint64_t> head_length{};  // HEAD: the length of what GET would send
+  std::optional<std::uint64_t> head_length{};  // HEAD: the length of GET's body
 
   Response& add(std::string name, std::string value) {
     headers.emplace_back(std::move(name), std::move(value));

@@ -73,7 +73,7 @@ std::optional<std::string> percent_decode(std::string_view text, bool plus_is_sp
 
 void append_uri_encoded(std::string& out, std::string_view text, bool keep_slash) {
   static constexpr char kHex[] = "0123456789ABCDEF";
-  std::size_t plain = 0;  // where the run of characters that stay begins
+  std::size_t plain = 0;  // begin of the run of unescaped characters
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
     if (kUnreserved[byte] || (byte == '/' && keep_slash)) continue;

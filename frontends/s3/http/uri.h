@@ -20,7 +20,7 @@ void append_uri_encoded(std::string& out, std::string_view text, bool keep_slash
 inline std::string list_encode(std::string_view text) {
   return uri_encode(text, true);
 }
-// The same value for who decodes it, encoded no further than it must be: '%', '+' and what XML cannot hold.
+// Decodes to the same value, encoded no further than necessary: '%', '+' and characters that XML cannot hold.
 std::string list_encode_least(std::string_view text);
 
 struct QueryParameter {
@@ -40,7 +40,7 @@ struct Target {
 
 inline constexpr std::size_t kQueryParametersMax = 128;
 
-// The path of a request target as it was sent, without query or authority.
+// The path of a request target as sent, without query or authority.
 std::string_view raw_path(std::string_view raw_target);
 
 // Origin form ("/path?query") or absolute form ("http://host/path?query"). Absent: malformed, a NUL byte, or more than

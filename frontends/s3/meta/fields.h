@@ -1,5 +1,5 @@
-// The envelope of what the S3 server stores with an object: {version, oldest reader, size}, then fields of tag,
-// length and bytes. A reader skips tags that it does not know, so that a new field needs no new version.
+// The envelope of S3 records stored with an object: {version, oldest reader, size}, then fields of tag, length
+// and bytes. A reader skips tags that it does not know, so that a new field needs no new version.
 #pragma once
 
 #include <cstdint>

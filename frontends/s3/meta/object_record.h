@@ -1,4 +1,4 @@
-// What the S3 server keeps with each object that it writes: core::ObjectMeta::bytes.
+// The S3 record of each object written over S3: core::ObjectMeta::bytes.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ struct ObjectRecord {
 
   std::string etag() const;  // without quotes
   std::uint32_t part_count() const;
-  // Of a part by its index, when it is kept.
+  // Hash of a part by its index, when it is kept.
   std::optional<Checksum> part_checksum(std::uint32_t index) const;
 
   std::string encode() const;
@@ -61,7 +61,7 @@ std::optional<ObjectRecord> current_record(const core::Attributes& attr, const s
 // cannot be taken for an MD5. Without quotes.
 std::string version_etag(const core::Attributes& attr);
 
-// The ETag of an object, whoever wrote it. Without quotes.
+// The ETag of an object, written over any protocol. Without quotes.
 std::string etag_of(const core::Attributes& attr, const std::optional<ObjectRecord>& record);
 
 }  // namespace stoa::s3

@@ -1,4 +1,4 @@
-// What the S3 server keeps of a multipart upload until it completes: the meta of the file "upload" in its directory.
+// The S3 record of a multipart upload until it completes: the meta of the file "upload" in its directory.
 #pragma once
 
 #include <cstdint>

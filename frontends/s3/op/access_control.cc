@@ -1,5 +1,5 @@
-// GetBucketAcl, GetObjectAcl, and the two that would set them: they succeed for what is the case anyway, as clients ask
-// for "private" by habit, and change nothing.
+// GetBucketAcl, GetObjectAcl, and the two that would set them. The latter succeed only for the present ACL, because
+// clients ask for "private" by habit, and change nothing.
 #include <algorithm>
 #include <array>
 
@@ -32,7 +32,7 @@ Outcome<Present> of_object(const Call& call) {
   if (!call.owns_bucket() && found.attr.uid != call.user->uid) return refuse(Code::kAccessDenied);
   auto bucket = call.ns().getattr(call.own_ctx(), {.id = call.root()});
   if (!bucket) return refuse(bucket.error(), Missing::kBucket);
-  // Nobody else gets to what lies in a bucket that others may not search.
+  // Other users cannot reach objects in a bucket that they may not search.
   const bool reachable = (bucket->attr.mode & 0001) != 0;
   Present present{.owner = owner_name(*call.registry, found.attr.uid)};
   present.grants = grants_of(present.owner, reachable ? found.attr.mode : 0);
@@ -56,7 +56,7 @@ Outcome<std::vector<Grant>> read_grants(const XmlNode& list) {
   return grants;
 }
 
-// What the request wants to be the case: a canned ACL, or the document in its body.
+// The requested ACL: a canned one, or the document in the body.
 Outcome<std::vector<Grant>> read_wanted(const Call& call, const Present& present) {
   STOA_CHECK_OK(refuse_unsupported_headers(call.request));
   if (call.request.filled("x-amz-acl")) return grants_of(present.owner, 0);

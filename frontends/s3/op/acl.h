@@ -16,7 +16,7 @@ struct Grant {
   auto operator<=>(const Grant&) const = default;
 };
 
-// The owner has full control; what the mode gives to everybody is given to authenticated users (there are no others).
+// The owner has full control; the mode's rights for others go to authenticated users (there are no others).
 std::vector<Grant> grants_of(std::string_view owner, std::uint32_t mode);
 std::string acl_document(std::string_view owner, const std::vector<Grant>& grants);
 

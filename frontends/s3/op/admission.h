@@ -10,8 +10,8 @@ namespace stoa::s3 {
 
 enum class Admission : std::uint8_t { kRefused, kReadOnly, kReadWrite };
 
-// What the client of `request` may do with `bucket` at most, from where it is. An export without rules admits
-// everybody: an S3 client shows with each request who it is. For the same reason nobody is squashed here.
+// The upper limit of the client's access to `bucket`, by its address. An export without rules admits all
+// clients: each S3 request is authenticated. For the same reason no user is squashed here.
 Admission admission(const core::Export& bucket, const Request& request);
 
 }  // namespace stoa::s3

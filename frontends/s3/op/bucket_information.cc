@@ -1,4 +1,4 @@
-// Sub-resources of a bucket that only tell what is the case.
+// Read-only sub-resources of a bucket.
 #include <array>
 
 #include "frontends/s3/op/call.h"
@@ -7,7 +7,7 @@
 namespace stoa::s3 {
 namespace {
 
-// What a bucket without the configuration answers: an error of its own, or an empty document.
+// The answer of a bucket without the configuration: an error of its own, or an empty document.
 struct Absent {
   std::string_view query;
   Code code;

@@ -1,4 +1,4 @@
-// What every operation gets: the request, who asks, and the core. And the table of operations.
+// The input of every operation: the request, the caller, and the core. And the table of operations.
 #pragma once
 
 #include <atomic>
@@ -29,7 +29,7 @@ struct Services {
   StagingBuffers buffers{};
   std::atomic<std::uint32_t> uploads{0};  // in flight: see Limits::uploads_max
   SlowRequests slow{options.limits.slow_requests_max};
-  std::atomic<bool> stopping{false};  // nobody may wait any more
+  std::atomic<bool> stopping{false};  // no request may wait any more
 };
 
 struct Call {
@@ -38,14 +38,14 @@ struct Call {
   const Route& route;
   std::shared_ptr<const core::RegistrySnapshot> registry;  // keeps `user` and `bucket`
   const core::User* user = nullptr;
-  mutable core::OpContext ctx{};         // acts as the user; its deadline is of the core call that began last
+  mutable core::OpContext ctx{};         // acts as the user; its deadline is that of the last core call
   const core::Export* bucket = nullptr;  // null for ListBuckets and CreateBucket only
   std::string body{};                    // of operations that take XML
 
   core::Namespace& ns() const { return services.ns; }
   core::FileId root() const { return bucket->root; }
   // The server's own housekeeping (multipart uploads, bucket directories), already decided upon.
-  // Of one call of the core that begins now.
+  // Deadline of a call of the core that begins now.
   const core::OpContext& fresh_ctx() const {
     begin_core_call(ctx);
     return ctx;
@@ -59,7 +59,7 @@ struct Call {
   bool owns_bucket() const { return bucket->owner == user->name || user->uid == 0; }
 };
 
-// An operation whose body goes straight to the store.
+// An operation that streams its body to the store.
 class StreamingOperation {
  public:
   virtual ~StreamingOperation() = default;
@@ -92,9 +92,9 @@ Outcome<Response> list_parts(Call& call);
 Outcome<Response> complete_multipart_upload(Call& call);
 Outcome<Response> abort_multipart_upload(Call& call);
 
-// These refuse what can be refused before the body arrives.
+// Each refuses early, before the body arrives, where it can.
 Outcome<std::unique_ptr<StreamingOperation>> begin_put_object(Call& call, const BodyPlan& plan);
-// UploadPart may ask for a checksum that the client did not announce: `plan` then says so.
+// UploadPart may need a checksum that the client did not announce: it is set in `plan`.
 Outcome<std::unique_ptr<StreamingOperation>> begin_upload_part(Call& call, BodyPlan& plan);
 
 }  // namespace stoa::s3

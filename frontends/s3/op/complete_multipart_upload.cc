@@ -38,7 +38,7 @@ Outcome<std::vector<ListedPart>> read_list(std::string_view body) {
       if (const auto value = child.value(element_of(algorithm))) part.checksums.emplace_back(algorithm, *value);
     }
     if (!parts.empty() && parts.back().number > part.number) return refuse(Code::kInvalidPartOrder);
-    // A part that was sent again, and is listed for each time: what was sent last is what is stored, and counts.
+    // A part that was sent again, and is listed for each time: the last one sent is stored, and counts.
     if (!parts.empty() && parts.back().number == part.number) parts.pop_back();
     parts.push_back(std::move(part));
   }
@@ -60,7 +60,7 @@ std::unexpected<Failure> missing_part_checksum(const Upload& upload, std::uint32
                                            std::to_string(number) + " in the request.");
 }
 
-// The stored parts that the list names, in its order, each checked against what the list says of it.
+// The stored parts in the order of the list, each checked against its entry.
 Outcome<std::vector<StoredPart>> match_parts(const Call& call, const Upload& upload,
                                              const std::vector<ListedPart>& listed) {
   STOA_TRY(stored, list_stored_parts(call, upload, 0, kPartNumberMax));
@@ -103,7 +103,7 @@ Outcome<std::optional<Checksum>> join_part_checksums(const Upload& upload, const
   return join_checksums(*upload.record.algorithm, upload.record.type, checksums);
 }
 
-// An x-amz-checksum-* that is none of its kind is that of no object, whatever the parts are.
+// A malformed x-amz-checksum-* matches no object, regardless of the parts.
 Outcome<void> check_form_of_checksums(const Request& request) {
   for (const Header& header : request.headers) {
     const auto algorithm = algorithm_by_header(header.name);
@@ -144,7 +144,7 @@ Outcome<void> check_promises(const Request& request, const Upload& upload, const
   return {};
 }
 
-// Where the object is, in the style of the request.
+// The URL of the object, in the style of the request.
 std::string location(const Call& call) {
   const ServerOptions& options = call.services.options;
   std::string url = options.tls_certificate_file.empty() ? "http://" : "https://";
@@ -175,7 +175,7 @@ void append_run(std::vector<PartRun>& runs, std::uint64_t bytes) {
 
 constexpr int kCompletionAttemptsMax = 8;
 
-// Absent: a part is not what it was when it was checked, or the upload has ended meanwhile.
+// Absent: a part has changed since it was checked, or the upload has ended meanwhile.
 Outcome<std::optional<Response>> complete_once(const Call& call, const std::vector<ListedPart>& listed) {
   STOA_TRY(upload, find_upload(call));
   auto matched = match_parts(call, upload, listed);
@@ -220,8 +220,8 @@ Outcome<std::optional<Response>> complete_once(const Call& call, const std::vect
   return completed(call, record);
 }
 
-// A client that did not get the answer asks again, and the upload is gone: it gets the answer while the object is the
-// one that this upload, from these parts, became. Absent: it is not.
+// A client that lost the answer retries, and the upload is gone. It gets the answer while the object is still the one
+// that this upload made from these parts. Absent: it is another.
 std::optional<Response> completed_before(const Call& call, const std::vector<ListedPart>& listed) {
   const auto id = call.request.query("uploadId");
   const auto found = find_object(call, call.root(), call.route.key);

@@ -45,8 +45,8 @@ Outcome<Response> copy_result(const ObjectRecord& record, Timestamp modified) {
   return xml_response(xml.finish());
 }
 
-// Hashes, and the form of the ETag, are of the bytes: they go along. Bytes that nobody hashed as asked (another
-// protocol wrote them, or another checksum is wanted) are read for it.
+// Hashes, and the form of the ETag, are of the bytes: they are copied. Bytes without the requested hash
+// (written over another protocol, or with another checksum) are read for it.
 Outcome<void> take_hashes(const Call& call, const FoundObject& source, const CopyPlan& plan, ObjectRecord& record) {
   const ObjectRecord* known = source.record ? &*source.record : nullptr;
   const bool same_checksum =
@@ -76,7 +76,7 @@ Outcome<Response> replace_in_place(const Call& call, const FoundObject& source, 
   const std::string meta = record.encode();
   const Status set =
       call.ns().set_meta(call.fresh_ctx(), {.id = source.attr.id, .meta = meta, .described = source.attr.version()});
-  // Replaced or removed meanwhile: what was to be described is gone.
+  // Replaced or removed meanwhile: the object to describe is gone.
   if (!set && (set.error().code == Errc::kStale || set.error().code == Errc::kNotFound))
     return refuse(Code::kOperationAborted);
   if (!set) return refuse(set.error());
@@ -85,13 +85,13 @@ Outcome<Response> replace_in_place(const Call& call, const FoundObject& source, 
   return copy_result(record, touched ? touched->attr.mtime : wall_now());
 }
 
-// kOperationAborted: the source is not what it was when it was looked at.
+// kOperationAborted: the source has changed since it was looked at.
 Outcome<Response> copy_once(const Call& call) {
   STOA_TRY(source, find_copy_source(call));
   STOA_TRY(plan, read_plan(call.request, source.object));
   STOA_TRY(given, read_object_headers(call));
   const bool onto_itself = source.bucket->root == call.root() && source.key == call.route.key;
-  // To name a storage class, if only the one that it has, is asking for a change.
+  // Naming a storage class, even the present one, is a request for a change.
   if (onto_itself && !plan.replace_metadata && !call.request.filled("x-amz-storage-class")) {
     return refuse(Code::kInvalidRequest,
                   "This copy request is illegal because it is trying to copy an object to itself without changing the "

@@ -1,5 +1,5 @@
-// x-amz-copy-source: what CopyObject and UploadPartCopy take their bytes from. The bytes are not copied: the new object
-// shares the source's extents (core::ConcatenateRequest). They are read only when a hash of them is not known yet.
+// x-amz-copy-source: the source of CopyObject and UploadPartCopy. The bytes are not copied: the new object shares the
+// source's extents (core::ConcatenateRequest). They are read only when a hash of them is unknown.
 #pragma once
 
 #include "frontends/s3/http/range.h"
@@ -24,7 +24,8 @@ struct ContentHashes {
   Md5Value md5{};
   std::optional<Checksum> checksum{};
 };
-// Reads the range. kOperationAborted: the source changed meanwhile; kInvalidRequest: more than may be read for a copy.
+// Reads the range. kOperationAborted: the source changed meanwhile; kInvalidRequest: over the limit of bytes read for a
+// copy.
 Outcome<ContentHashes> hash_content(const Call& call, const FoundObject& source, ByteRange range,
                                     std::optional<Algorithm> algorithm);
 

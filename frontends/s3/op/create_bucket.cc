@@ -20,8 +20,8 @@ Outcome<void> check_location(const Call& call) {
   return check_location_constraint(wanted, call.services.options.region);
 }
 
-// Whoever makes a bucket again that he has gets it in the first region, as ever, and nothing changes; elsewhere he is
-// told.
+// CreateBucket for an existing bucket of the caller succeeds in the first region, as in S3, and changes nothing;
+// elsewhere it is an error.
 Outcome<Response> taken(const Call& call, const core::Export& existing) {
   const bool own = existing.s3 && existing.owner == call.user->name;
   if (own && call.services.options.region == "us-east-1") {

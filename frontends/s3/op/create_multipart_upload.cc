@@ -67,7 +67,7 @@ Outcome<Response> create_multipart_upload(Call& call) {
   const std::string id = make_upload_id(call.bucket->id);
   const std::string meta = record.encode();
   const std::string key = id + "/upload";
-  // Quotas of the bucket's directory count the parts, for who uploads them.
+  // Quotas of the bucket's directory count the parts, for the uploader.
   const core::MultipartOf of{call.root(), call.ctx.cred.uid, call.ctx.cred.gid};
   auto put = call.ns().put_key(call.own_ctx(),
                                {.root = core::kMultipartId, .key = key, .meta = meta, .mode = 0600, .multipart = of});

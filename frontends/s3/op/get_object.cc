@@ -15,8 +15,8 @@ constexpr int kAttemptsMax = 8;
 struct Selection {
   ByteRange range{};
   bool partial = false;                // 206
-  std::uint32_t parts = 0;             // x-amz-mp-parts-count, when a part was asked for
-  std::optional<Checksum> checksum{};  // of what is selected
+  std::uint32_t parts = 0;             // x-amz-mp-parts-count, when a part was requested
+  std::optional<Checksum> checksum{};  // of the selected range
 };
 
 Selection whole_of(const FoundObject& found) {
@@ -80,7 +80,8 @@ Outcome<Selection> select(const Request& request, const FoundObject& found) {
   return part;
 }
 
-// response-content-type and the like replace what is stored. A signed request is needed for that, as all are here.
+// response-content-type and the like replace the stored values. A signed request is needed for that, as all are
+// here.
 Outcome<void> override_headers(const Request& request, Response& response) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kOverrides{
       {{"response-content-type", "Content-Type"},
@@ -127,7 +128,7 @@ Outcome<Response> describe_object(const Call& call, const FoundObject& found, co
   return response;
 }
 
-// Keys of the client to content that is not encrypted with any: who sends them expects something else.
+// Client keys for content that is not encrypted: the client expects something else.
 Outcome<void> refuse_customer_keys(const Request& request) {
   constexpr std::string_view kPrefix = "x-amz-server-side-encryption-customer-";
   for (const Header& header : request.headers) {
@@ -162,7 +163,7 @@ Outcome<Response> get_object(Call& call) {
     if (range.length == 0) return response;
 
     // All of it at once: slices of host files are not read here, and one that covers the range goes out by sendfile.
-    // What the core gives no slices for yet is asked for while it is sent.
+    // Ranges without slices yet are read while they are sent.
     auto read =
         call.ns().read_slices(call.fresh_ctx(), {.id = found.attr.id, .offset = range.offset, .length = range.length});
     // The object was replaced or removed between the look and the read: look again.

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::uint64_t kBucketsMax = 10'000;
 
-// One's own buckets, and directories that an administrator published for nobody in particular and one may read; none
-// that the client may not reach from where it is.
+// The caller's own buckets, and exports without an owner that the caller may read; none that its address may not
+// reach.
 bool is_listed(const Call& call, const core::Export& candidate) {
   if (!candidate.s3 || admission(candidate, call.request) == Admission::kRefused) return false;
   if (!candidate.owner.empty()) return candidate.owner == call.user->name;

@@ -44,7 +44,7 @@ void write_common_prefixes(XmlWriter& xml, const ListRequest& list, const core::
   }
 }
 
-// What Contents and Version have in common, behind the key.
+// The elements common to Contents and Version, behind the key.
 void write_object(XmlWriter& xml, const core::ListedKey& listed) {
   const auto record = current_record(listed.attr, listed.meta);
   xml.element("LastModified", iso_date(listed.attr.mtime));

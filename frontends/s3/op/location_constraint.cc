@@ -6,7 +6,7 @@
 namespace stoa::s3 {
 namespace {
 
-constexpr std::string_view kFirstRegion = "us-east-1";  // the one that has no name in requests
+constexpr std::string_view kFirstRegion = "us-east-1";  // the one without a name in requests
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -15,7 +15,7 @@ bool is_lower(char c) {
   return c >= 'a' && c <= 'z';
 }
 
-// "eu-west-1", "us-gov-east-1": words, then a number.
+// "eu-west-1", "us-gov-east-1": letters, then a number.
 bool has_form_of_region(std::string_view name) {
   const std::size_t dash = name.rfind('-');
   if (dash == std::string_view::npos || dash < 4) return false;

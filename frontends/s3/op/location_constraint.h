@@ -1,4 +1,4 @@
-// The region that CreateBucket asks for, against the one that this server is.
+// The region requested by CreateBucket, against that of this server.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 namespace stoa::s3 {
 
 // Buckets are made where the request arrives. `wanted`: LocationConstraint, empty when there is none, which means
-// us-east-1. kIllegalLocationConstraint: a region of AWS, but another; kInvalidLocationConstraint: no region at all.
+// us-east-1. kIllegalLocationConstraint: another region of AWS; kInvalidLocationConstraint: no region at all.
 Outcome<void> check_location_constraint(std::string_view wanted, std::string_view region);
 
 }  // namespace stoa::s3

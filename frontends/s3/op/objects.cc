@@ -71,7 +71,7 @@ Outcome<FoundObject> find_object(const Call& call, core::FileId root, std::strin
 Outcome<void> check_version_id(std::optional<std::string_view> version) {
   if (!version || *version == "null") return {};
   if (version->empty()) return invalid_argument("versionId", "", "Version id cannot be the empty string");
-  // What S3 itself gives out looks like this; anything else never was an id.
+  // Ids made by S3 look like this; anything else never was an id.
   const bool formed =
       version->size() == 32 && std::all_of(version->begin(), version->end(), [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_';

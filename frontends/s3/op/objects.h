@@ -21,16 +21,16 @@ std::string quoted(std::string_view etag);
 // kNoSuchKey, kAccessDenied. Anything but a regular file is no object.
 Outcome<FoundObject> find_object(const Call& call, core::FileId root, std::string_view key);
 
-// "null" is the only version that there is; kNoSuchVersion otherwise, kInvalidArgument for what can be no version id.
+// "null" is the only version that there is; kNoSuchVersion otherwise, kInvalidArgument for a malformed version id.
 Outcome<void> check_version_id(std::optional<std::string_view> version);
 Outcome<void> check_version_id(const Request& request);  // that of the query
 
-// Headers and user metadata that the client wants kept. Refuses what this server does not offer (storage classes,
-// encryption, tags, grants, locks) instead of dropping it. kMetadataTooLarge.
+// Headers and user metadata to be stored. Refuses unsupported features (storage classes, encryption, tags, grants,
+// locks) instead of dropping them. kMetadataTooLarge.
 Outcome<ObjectRecord> read_object_headers(const Call& call);
 // The refusals of read_object_headers alone.
 Outcome<void> refuse_unsupported_headers(const Request& request);
-// x-amz-acl: only what is the case anyway. kInvalidArgument for a name that S3 does not know.
+// x-amz-acl: only the ACL that holds anyway. kInvalidArgument for a name that S3 does not know.
 Outcome<void> check_canned_acl(const Request& request);
 
 // Content-*, Cache-Control, Expires, x-amz-meta-*: as stored.
@@ -51,7 +51,7 @@ auto write_conditionally(const Call& call, std::string_view key, Write write)
     STOA_TRY(expect, expect_for_write(call, key));
     auto done = write(expect);
     if (done) return std::move(*done);
-    // Directories are made on the way: what was not found is the bucket, removed meanwhile.
+    // Directories are made on the way: kNotFound means that the bucket was removed meanwhile.
     if (done.error().code != Errc::kPreconditionFailed) return refuse(done.error(), Missing::kBucket);
     if (!expect) break;
     if (expect->must_not_exist) return refuse(Code::kPreconditionFailed);

@@ -10,7 +10,7 @@
 namespace stoa::s3 {
 
 std::string owner_name(const core::RegistrySnapshot& registry, std::uint32_t uid);
-// The user that owns the bucket: as the export says, else the owner of its directory.
+// The user that owns the bucket: by the export, else the owner of its directory.
 void write_owner(XmlWriter& xml, std::string_view element, std::string_view name);
 
 }  // namespace stoa::s3

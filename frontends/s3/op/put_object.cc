@@ -38,7 +38,7 @@ class PutObject final : public StreamingOperation {
 
 Outcome<std::unique_ptr<StreamingOperation>> begin_put_object(Call& call, const BodyPlan& plan) {
   STOA_TRY(record, read_object_headers(call));
-  // What cannot succeed is refused before a body is sent for nothing. The decision itself is made with the write.
+  // Requests that cannot succeed are refused before the body is sent. The decision itself is made with the write.
   STOA_TRY(expect, expect_for_write(call, call.route.key));
   if (expect && expect->must_not_exist) {
     auto found = find_object(call, call.root(), call.route.key);

@@ -9,7 +9,7 @@
 
 namespace stoa::s3 {
 
-// What must be true of the object; all absent: it is removed whatever it is.
+// Preconditions on the object; all absent: it is removed unconditionally.
 struct RemovalConditions {
   std::optional<std::string_view> etag{};
   std::optional<std::uint64_t> size{};
@@ -17,7 +17,7 @@ struct RemovalConditions {
   bool any() const { return etag || size || modified; }
 };
 
-// Parsed from what the client sent. kInvalidArgument, named by `size_name` or `modified_name`.
+// Parsed from the client's values. kInvalidArgument, named by `size_name` or `modified_name`.
 Outcome<RemovalConditions> read_removal_conditions(std::optional<std::string_view> etag, std::string_view size_name,
                                                    std::optional<std::string_view> size, std::string_view modified_name,
                                                    std::optional<std::string_view> modified);

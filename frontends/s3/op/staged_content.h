@@ -1,4 +1,4 @@
-// The content of an object to be: small ones stay in memory and go to the core in one piece, larger ones stream into an
+// The content of a future object: small ones stay in memory and go to the core in one piece. Larger ones stream into an
 // upload of the core, which is discarded unless it was put somewhere.
 #pragma once
 

@@ -1,5 +1,5 @@
 // Reused buffers in which a large body gathers before it goes to the store: the first touch of fresh memory costs more
-// than copying into memory that is there.
+// than a copy into used memory.
 #pragma once
 
 #include <cstddef>

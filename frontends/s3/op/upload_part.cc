@@ -41,8 +41,7 @@ Outcome<std::unique_ptr<StreamingOperation>> begin_upload_part(Call& call, BodyP
   STOA_CHECK_OK(refuse_unsupported_headers(call.request));
   STOA_TRY(upload, find_upload(call));
   if (upload.record.algorithm && plan.algorithm != upload.record.algorithm) {
-    // That of the whole object can be joined from what is computed here; a composite is made of what the client vouches
-    // for.
+    // The checksum of the whole object can be joined from those computed here; a composite needs the client's own.
     if (plan.algorithm || upload.record.type == ChecksumType::kComposite) {
       return refuse(Code::kInvalidRequest,
                     "Checksum Type mismatch occurred, expected checksum Type: " +

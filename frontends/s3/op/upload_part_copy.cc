@@ -6,8 +6,8 @@
 namespace stoa::s3 {
 namespace {
 
-// The MD5 of a part is its ETag, and goes into that of the whole: it must be that of the bytes. It is known when they
-// are all that one PUT stored, and read for else.
+// The MD5 of a part is its ETag, and goes into that of the whole: it must be that of the bytes. It is known for the
+// whole content of one PUT, and otherwise the bytes are read.
 Outcome<ContentHashes> part_hashes(const Call& call, const FoundObject& source, ByteRange range,
                                    std::optional<Algorithm> algorithm) {
   if (source.record && source.record->etag_parts == 0 && range.length == source.attr.size) {

@@ -1,5 +1,5 @@
-// Multipart uploads as they lie in the namespace, so that they survive a restart: a directory below core::kMultipartId,
-// named by the upload id, with one object "upload" (its record) and one "part.NNNNN" for each part.
+// Storage of multipart uploads in the namespace, so that they survive a restart. A directory below core::kMultipartId,
+// named by the upload id, has one object "upload" (its record) and one "part.NNNNN" for each part.
 //
 // The id begins with the bucket's export id: the uploads of a bucket are listed without looking at others. The rest is
 // random: it cannot be guessed.

@@ -9,7 +9,7 @@ namespace {
 
 struct Builder {
   XML_Parser parser = nullptr;
-  std::vector<XmlNode> open;  // the path to the element at hand; a closed one moves into its parent
+  std::vector<XmlNode> open;  // the path to the present element; a closed one moves into its parent
   std::optional<XmlNode> root;
   std::size_t nodes = 0;
   bool refused = false;

@@ -1,4 +1,4 @@
-// Reads the small XML documents that requests carry into a tree, within bounds and without document types, so that no
+// A reader of the small XML documents in requests: makes a tree, within bounds and without document types, so that no
 // entity can grow or fetch anything.
 #pragma once
 

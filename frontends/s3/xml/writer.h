@@ -1,4 +1,4 @@
-// Writes the XML of responses into one string.
+// A writer of the XML of responses into one string.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@ namespace stoa::s3 {
 
 inline constexpr std::string_view kS3Namespace = "http://s3.amazonaws.com/doc/2006-03-01/";
 
-// Escapes markup. Tabs and line ends become numeric references, as parsers change them else; other control characters,
-// which XML 1.0 cannot hold (2.2) and no parser takes, and bytes that are no UTF-8 become U+FFFD.
+// Escapes markup. Tabs and line ends become numeric references, because parsers change them otherwise. Other control
+// characters, which XML 1.0 cannot hold (2.2) and no parser takes, and invalid UTF-8 become U+FFFD.
 void append_xml_text(std::string& out, std::string_view text);
 
 class XmlWriter {

@@ -23,7 +23,7 @@ std::size_t length_of(const std::byte* header) {
 std::size_t payload_offset(std::span<const std::byte> prefix) {
   return prefix.size() / 2;
 }
-// The first bit of a length says whether its piece is the last one.
+// The first bit of a length marks the last piece.
 constexpr Framer kPieces{.header_bytes = 4,
                          .read = [](const std::byte* header) -> Framer::Piece {
                            return {.bytes = length_of(header) & 0x7fff'ffff, .last = (header[0] >> 7) != std::byte{0}};
@@ -75,7 +75,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   const Cut whole = receive(framer, bytes.subspan(1), bytes.size());
   const Cut pieces = receive(framer, bytes.subspan(1), 1 + choice * 8);
   STOA_ASSERT(whole.refused == pieces.refused);
-  // What came before the refusal may be cut off earlier in one of them, but never differs.
+  // The records before the refusal may be fewer in one of them, but never differ.
   const std::size_t common = std::min(whole.records.size(), pieces.records.size());
   STOA_ASSERT(whole.refused || whole.records.size() == pieces.records.size());
   for (std::size_t i = 0; i < common; ++i) STOA_ASSERT(whole.records[i] == pieces.records[i]);

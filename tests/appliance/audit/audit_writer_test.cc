@@ -1,4 +1,4 @@
-// The audit log: what is in it, and that it says so when somebody was at it.
+// The audit log: its content, and the detection of tampering.
 #include "appliance/audit/audit_writer.h"
 
 #include <arpa/inet.h>
@@ -196,7 +196,7 @@ TEST_F(AuditWriterTest, GoesOnAfterARestartWithNothingTwiceOrMissing) {
 
 TEST_F(AuditWriterTest, ALineThatACrashToreIsWrittenAgain) {
   audit(kRootId, kChanges);
-  // A crash leaves behind what was remembered some time before.
+  // A crash leaves an older copy of the end.
   const std::string remembered = end_of_log();
   for (const char* name : {"a", "b", "c"}) ASSERT_TRUE(create(kRootId, name));
   EXPECT_EQ(recorded().size(), 3u);
@@ -325,7 +325,7 @@ TEST_F(AuditWriterTest, ALogThatIsForgedWholeOrGoneIsTold) {
   EXPECT_EQ(cuts(), 1u);
   EXPECT_THAT(problem(), HasSubstr("were gone or changed"));
 
-  // What was remembered is damaged.
+  // The copy of the end is damaged.
   log_.reset();
   set_end_of_log("nonsense");
   start();
@@ -604,11 +604,11 @@ TEST_F(AuditWriterTest, TheReportTellsBytesOfUsersAndGrowthOfDirectories) {
   const std::string first = day();
   check(first);
   restart();
-  check(first);  // neither bytes nor what was when the day began are forgotten
+  check(first);  // neither bytes nor the state at the begin of the day are forgotten
   next_day();
   check(first);
 
-  // What is gone has shrunk; what was not looked after when the day began has no growth.
+  // A removed directory has shrunk; one without a policy at the begin of the day has no growth.
   ASSERT_TRUE(ns().unlink({}, {.parent = b, .name = "key"}));
   ASSERT_TRUE(ns().rmdir({}, {.parent = kRootId, .name = "b"}));
   ASSERT_TRUE(ns().set_quota({}, {.dir = plain, .limits = {.files = 100}}));
@@ -653,7 +653,7 @@ TEST_F(AuditWriterTest, AFloodOfDenialsIsCounted) {
   const core::OpContext ann{.protocol = core::Protocol::kNfs, .cred = {.uid = 1000, .gid = 100}, .client = "10.0.0.7"};
   constexpr int kTries = 500;
   for (int i = 0; i < kTries; ++i) ASSERT_FALSE(ns().create(ann, {.parent = kRootId, .name = "f"}));
-  // The number comes when the second is over. What wakes the waits below need not be it.
+  // The number comes when the second is over. Another record may wake the waits below.
   int said = 0;
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (said < kTries && std::chrono::steady_clock::now() < give_up) {

@@ -53,7 +53,7 @@ TEST(AccessTest, TheSuperuserExecutesOnlyWhatSomebodyMay) {
 TEST(AccessTest, ProtocolsWithoutOpensLetTheOwnerDoIo) {
   EXPECT_TRUE(require_write(as(10, 1), file(0), 0));
   EXPECT_EQ(require_read(as(11, 1), file(0700)).error().code, Errc::kAccess);
-  EXPECT_TRUE(require_read(as(11, 1), file(0001)));  // who may execute may read
+  EXPECT_TRUE(require_read(as(11, 1), file(0001)));  // execute permission allows reading
   EXPECT_FALSE(require_write(as(11, 1), file(0001), 0));
 }
 
@@ -105,7 +105,7 @@ TEST(AccessTest, EitherDeleteOrDeleteChildIsEnough) {
   EXPECT_TRUE(require_remove(caller, dir_allows, denies));
   EXPECT_FALSE(require_remove(caller, dir_denies, silent));
   EXPECT_FALSE(require_remove(caller, dir_denies, plain));
-  // Where neither is spoken of, who may add may remove.
+  // If neither is mentioned, the right to add allows removal.
   EXPECT_TRUE(require_remove(caller, dir_adds, silent));
   EXPECT_FALSE(require_remove(caller, dir_adds, denies));
   EXPECT_FALSE(require_remove(caller, with(plain_dir, {}), silent));

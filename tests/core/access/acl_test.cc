@@ -1,4 +1,4 @@
-// What lists of entries say (RFC 8881 chapter 6), without a volume.
+// Evaluation of lists of entries (RFC 8881 chapter 6), without a volume.
 #include "core/access/acl.h"
 
 #include <gtest/gtest.h>
@@ -138,7 +138,7 @@ TEST(AclTest, ChmodWithAMaskKeepsNamedEntriesWithinTheGroup) {
   EXPECT_EQ(
       std::ranges::count(after.entries, allow(AclWho::user(12), kRead | kWrite, kAceFileInherit | kAceInheritOnly)), 1);
   EXPECT_EQ(std::ranges::count(after.entries, deny(AclWho::user(13), kRead)), 1);
-  EXPECT_EQ(allowed(with_mode(before, 0, true, true), kSomebody), 0u);  // 6.1: mode 000 keeps everybody out
+  EXPECT_EQ(allowed(with_mode(before, 0, true, true), kSomebody), 0u);  // 6.1: mode 000 denies everybody
 }
 
 TEST(AclTest, ChmodOfWhatIsInheritedAutomaticallyProtectsIt) {
@@ -155,7 +155,7 @@ TEST(AclTest, ChmodDoesNotGiveUsersAndGroupsWhatEverybodyWasDenied) {
     EXPECT_EQ(allowed(after, kSomebody) & (kRead | kWrite), kRead);
   }
   EXPECT_EQ(allowed(with_mode(before, 0666, false, false), kSomebody) & kWrite, kWrite) << "the mode says so";
-  // Who was allowed first keeps it.
+  // A right allowed first stays.
   const Acl first =
       list({allow(AclWho::user(12), kWrite), deny(AclWho::everyone(), kWrite), allow(AclWho::group_of(5), kWrite)});
   EXPECT_EQ(allowed(with_mode(first, 0600, false, false), kSomebody) & kWrite, kWrite);
@@ -204,11 +204,11 @@ TEST(AclTest, AnyChmodOfAnyAclGivesTheModeAndDoesNotGrow) {
       const Acl same = with_mode(acl, mode, directory, mask);
       ASSERT_EQ(same, acl);
       ASSERT_LE(acl.entries.size(),
-                2 * size + 5);  // what is inherited apart from what holds here; the entries of the mode
-      // Who is named by nothing but the three classes gets what the mode says.
+                2 * size + 5);  // inherited entries apart from effective ones; the entries of the mode
+      // A caller that matches only the three classes gets the rights of the mode.
       const Credentials stranger{.uid = 99, .gid = 99};
       ASSERT_EQ(allowed(acl, stranger) & rights_of_bits(7, directory), rights_of_bits(mode, directory));
-      // And who is named gets nothing besides.
+      // And a named user gets no more.
       const Credentials named{.uid = kOwnerId + 1, .gid = 99};
       const std::uint32_t may = allowed(before, named) | rights_of_bits(mode, directory);
       ASSERT_EQ(allowed(acl, named) & rights_of_bits(7, directory) & ~may, 0u);

@@ -1,4 +1,4 @@
-// The list of operations: what goes to which shard, and what changes nothing.
+// The list of operations: routing to shards, and operations that change nothing.
 #include "core/api/operations.h"
 
 #include <gtest/gtest.h>

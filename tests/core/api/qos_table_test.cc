@@ -17,7 +17,7 @@ Network network_of(std::string_view text) {
   return *Network::parse(text);
 }
 
-// What a table must hold, kept in the plainest way.
+// The expected content of a table, in the plainest form.
 using Twin = std::map<QosTarget, std::pair<QosRule, qos::QosClass*>>;
 
 void expect_same(const QosTable& table, const Twin& twin) {
@@ -36,7 +36,7 @@ void expect_same(const QosTable& table, const Twin& twin) {
             std::ranges::any_of(twin, [](const auto& one) { return one.first.kind != QosKind::kBackground; }));
 }
 
-// What a request of this caller pays, after the rules and not after the indexes.
+// The QoS classes that a request of this caller pays, from the rules and not from the indexes.
 std::vector<qos::QosClass*> path_of(const Twin& twin, const QosCaller& caller, std::span<const FileId> directories) {
   std::vector<qos::QosClass*> path;
   const auto add = [&](const QosTarget& target) {

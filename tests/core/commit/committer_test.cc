@@ -70,7 +70,7 @@ class WatchedKv final : public kv::MemoryKv {
   }
 
  private:
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   bool held_ = false, waits_ = false, sync_held_ = false, syncs_wait_ = false;
 };
@@ -182,7 +182,7 @@ TEST_F(CommitterTest, ManyCommitsAreOneWriteAndOneSync) {
   EXPECT_EQ(kv_.syncs, 1);
 }
 
-// A sync that has to wait for a write takes in what was committed meanwhile, and so serves threads that wait for the
+// A sync that has to wait for a write covers changes committed meanwhile, and so serves threads that wait for the
 // next.
 TEST_F(CommitterTest, ASyncThatServesMoreThanItWasBegunForLeavesNobodyWaiting) {
   kv_.hold_apply();
@@ -194,7 +194,7 @@ TEST_F(CommitterTest, ASyncThatServesMoreThanItWasBegunForLeavesNobodyWaiting) {
   for (const char* key : {"1", "2", "3", "4"}) {
     const CommitTicket ticket = change(key);
     threads.emplace_back([&, ticket] { EXPECT_TRUE(committer_.wait_durable(ticket)); });
-    // Nothing tells that a thread waits; that it has had the time to is all that this test needs to be a hard one.
+    // A waiting thread cannot be observed; it has had the time to, which is enough for this test.
     for (int i = 0; i < 1000; ++i) std::this_thread::yield();
   }
   kv_.let_apply();
@@ -215,7 +215,7 @@ TEST_F(CommitterTest, AWaitForDurabilityEndsByItsDeadline) {
   EXPECT_EQ(committer_.wait_durable(*second, passed).error().code, Errc::kTimeout);
   kv_.let_sync();
   leader.join();
-  // Nothing of it is lost.
+  // Nothing is lost.
   EXPECT_TRUE(committer_.wait_durable(*first, passed));
   EXPECT_TRUE(committer_.wait_durable(*second));
   EXPECT_EQ(read(kv_, Family::kEntry, "b"), "2");
@@ -332,14 +332,15 @@ TEST_F(CommitterTest, AFailedWriteIsNeverAcknowledgedAndPoisons) {
   kv_.fail_apply = false;
   EXPECT_EQ(committer_.commit(put(Family::kEntry, "c", "3")).error().code, Errc::kIo);
   EXPECT_EQ(committer_.wait_durable(*ticket).error().code, Errc::kIo);
-  // What was durable before stays so, and what was lost is not read as absent.
+  // Changes durable before stay so, and lost ones are not read as absent.
   EXPECT_TRUE(committer_.wait_durable(*before));
   std::string value;
   EXPECT_EQ(read(store_, Family::kEntry, "b"), "2");
   EXPECT_EQ(store_.snapshot()->get(Family::kEntry, "a", &value).error().code, Errc::kIo);
 }
 
-// What was told without being durable (an unstable write) stays what it is, also when it cannot be written any more.
+// A change acknowledged without durability (an unstable write) stays visible, even when it cannot be written any
+// more.
 TEST_F(CommitterTest, WhatIsQueuedStaysReadableWhenTheStoreFails) {
   ASSERT_TRUE(committer_.commit(put(Family::kEntry, "a", "old")));
   ASSERT_TRUE(committer_.commit(put(Family::kEntry, "b", "old")));
@@ -380,7 +381,7 @@ TEST_F(CommitterTest, WhatIsQueuedStaysReadableWhenTheStoreFails) {
   }
 }
 
-// Nothing of it is lost, nothing is told before it is durable, and nobody has to restart anything.
+// Nothing is lost, nothing is acknowledged before it is durable, and no restart is needed.
 TEST_F(CommitterTest, WithoutRoomChangesWaitAndAreWrittenWhenThereIsSome) {
   kv_.full = true;
   const auto first = committer_.commit(put(Family::kEntry, "a", "1"));

@@ -87,7 +87,7 @@ TEST(QueuedChangesTest, ABatchMayBeMoved) {
   EXPECT_EQ(find(queued, "k"), "nothing");
 }
 
-// Values are as long as their keys say, so a torn one would show.
+// The length of a value follows from its key, so a torn one would show.
 TEST(QueuedChangesTest, ReadersBesideChangesSeeWholeValues) {
   QueuedChanges queued;
   std::atomic<bool> stop{false};

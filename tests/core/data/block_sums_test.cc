@@ -54,7 +54,7 @@ TEST(BlockSums, GoldenBytesOfVersion1) {
   ASSERT_TRUE(decoded);
   EXPECT_EQ(*decoded, row);
   EXPECT_EQ(SumRow::decode(expected.substr(0, 18)).error().code, Errc::kCorrupt);
-  expected[6] = '\x0a';  // so many bytes have no two blocks
+  expected[6] = '\x0a';  // this many bytes have no two blocks
   expected[7] = '\0';
   EXPECT_EQ(SumRow::decode(expected).error().code, Errc::kCorrupt);
 }

@@ -1,4 +1,5 @@
-// The verifier and the blob store: what it must find, and what it must not take for a loss while the volume is in use.
+// The verifier and the blob store: faults that it must find, and states of a volume in use that it must not take for a
+// loss.
 #include "tests/core/data/data_fixture.h"
 #include "tests/core/data/sizes.h"
 #include "tests/core/data/watched_blobs.h"

@@ -32,7 +32,7 @@ TEST_F(DataConcurrencyTest, ManyWritersGrowOneFile) {
   expect_no_garbage();
 }
 
-// A flush that finds nothing left to do must not take away what a write that has begun relies on.
+// A flush that finds nothing left to do must not remove state that a running write relies on.
 TEST_F(DataConcurrencyTest, DurableOverwritesOfOneFileDoNotDisturbEachOther) {
   const FileId id = create("f");
   ASSERT_TRUE(write(id, 0, text(kM, 0), true));

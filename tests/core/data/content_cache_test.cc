@@ -1,4 +1,4 @@
-// Small values that are read from memory are those that the store has.
+// Small values read from memory equal those in the store.
 #include "core/data/content_cache.h"
 
 #include "tests/core/data/data_fixture.h"
@@ -55,7 +55,7 @@ class RecentContentTest : public DataTest<Blobs> {
 using Stores = ::testing::Types<TwinBlobs, LocalBlobs>;
 TYPED_TEST_SUITE(RecentContentTest, Stores);
 
-// Each of the ways in which content of a small file or what is kept with it changes, with a read before and after.
+// Each way in which content of a small file or its metadata changes, with a read before and after.
 TYPED_TEST(RecentContentTest, WhateverChangesItIsSeenByTheNextRead) {
   const FileId id = this->create("f");
   std::string twin;

@@ -207,7 +207,7 @@ TYPED_TEST(ContentTest, ACopyThatTheQuotaRefusesCopiesNothing) {
     EXPECT_EQ(this->attr(to).size, 6000u);
     EXPECT_TRUE(this->read(to, 0, 6000) == text(6000, 3));
   }
-  // What needs no more room is copied.
+  // A copy that needs no more room succeeds.
   const auto copied = this->ns().copy_range(this->durable_, {from, 0, to, 0, 203'000});
   ASSERT_TRUE(copied);
   EXPECT_EQ(copied->length, 203'000u);
@@ -276,7 +276,7 @@ TYPED_TEST(ContentTest, ConcatenationTakesRangesOfFilesThatStay) {
   ASSERT_TRUE(this->truncate(grown, std::uint64_t{1} << 40));  // inline still: one byte, and zeros
   const std::size_t blobs = this->blob_count();
 
-  // Of one file: aligned, odd and empty ranges, in any order, also twice. No blob is new.
+  // Reads of one file: aligned, odd and empty ranges, in any order, also twice. No blob is new.
   const auto joined = this->ns().concatenate(this->durable_, {.root = kRootId,
                                                               .key = "a",
                                                               .parts = {{large, {}, 12'345, 1u << 20},
@@ -288,7 +288,7 @@ TYPED_TEST(ContentTest, ConcatenationTakesRangesOfFilesThatStay) {
   EXPECT_TRUE(this->read(joined->attr.id, 0, 4u << 20) ==
               big.substr(12'345, 1u << 20) + big.substr(0, 65'536) + big.substr(12'345, 3));
   EXPECT_EQ(this->blob_count(), blobs);
-  // What was cut apart is one extent again.
+  // Joined parts of one extent are one extent again.
   const auto again = this->ns().concatenate(
       this->durable_, {.root = kRootId, .key = "b", .parts = {{large, {}, 0, 1'000'001}, {large, {}, 1'000'001}}});
   ASSERT_TRUE(again) << describe(again.error());
@@ -333,7 +333,7 @@ TYPED_TEST(ContentTest, WhatGrowsAgainLeavesAloneWhatAnotherFileHasOfItsBlob) {
   ASSERT_TRUE(this->write(source, 0, bytes));
   ASSERT_TRUE(this->write(middle, 0, other));
   ASSERT_TRUE(this->write(target, 0, text(200'000, 9)));
-  // The source's blob is on both sides of what comes into its middle; the target gets of the right one.
+  // The source's blob is on both sides of the new middle; the target gets the right part.
   ASSERT_TRUE(this->ns().copy_range(this->durable_, {middle, 0, source, 65'536, 65'536, true}));
   ASSERT_TRUE(this->ns().copy_range(this->durable_, {source, 196'608, target, 0, 65'536, true}));
   ASSERT_TRUE(this->truncate(source, 4096));
@@ -435,7 +435,7 @@ TEST_F(ChecksumTest, QuietFileIsSealedAndItsDamageFoundByTheScrub) {
   damage(std::string_view(bytes).substr(2'000'000, 64));
   ASSERT_TRUE(volume_->run_scrub());
   EXPECT_EQ(volume_->damage().size(), 1u);
-  for (int round = 0; round < 2; ++round) {  // told once
+  for (int round = 0; round < 2; ++round) {  // reported once
     ASSERT_TRUE(volume_->run_gc());
     ASSERT_EQ(volume_->events().after(0).size(), 1u);
     const Event event = volume_->events().after(0)[0];

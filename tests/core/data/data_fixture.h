@@ -1,4 +1,4 @@
-// A volume whose content lies in a real local blob store below a temporary folder, or in the memory twin.
+// A volume with content in a real local blob store below a temporary folder, or in the memory twin.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -81,7 +81,7 @@ class DataTest : public ::testing::Test {
     ASSERT_TRUE(report) << describe(report.error());
     for (const std::string& problem : report->problems) ADD_FAILURE() << problem;
   }
-  // Nothing but what files use is left in the store.
+  // The store has only blobs used by files.
   void expect_no_garbage() {
     ASSERT_TRUE(volume_->flush());
     ASSERT_TRUE(volume_->run_gc());

@@ -1,4 +1,4 @@
-// A commit that was queued and could not be made durable: nobody was promised anything, but the next start may find it.
+// A commit that was queued and could not be made durable: nothing was promised, but the next start may find it.
 #include "backends/kv/memory/memory_kv.h"
 #include "core/txn/blobs_in_flight.h"
 #include "tests/core/data/data_fixture.h"
@@ -7,7 +7,7 @@
 namespace stoa::core::test {
 namespace {
 
-// The memory engine, whose sync fails on demand although what was applied is there.
+// The memory engine with a sync that fails on demand although the changes were applied.
 class UnsyncableKv final : public kv::MemoryKv {
  public:
   Status sync() override {
@@ -47,7 +47,7 @@ TEST_F(FailedSyncTest, GcLeavesWhatAQueuedCommitNames) {
   ASSERT_FALSE(allocated);
   EXPECT_EQ(allocated.error().code, Errc::kIo);
   const BlobId blob = blobs_.last_reserved;
-  (void)volume_->run_gc();  // says that the store is sick, or that there is nothing to do
+  (void)volume_->run_gc();  // the store is sick, or there is nothing to do
   EXPECT_TRUE(blobs_.holds(blob));
 
   open();

@@ -1,4 +1,4 @@
-// An object is replaced while the disk takes its time: whoever else uses the file does not wait for it.
+// An object is replaced while the disk is slow: other users of the file do not wait for it.
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -11,7 +11,7 @@
 namespace stoa::core::test {
 namespace {
 
-// The memory engine, whose sync waits for the test.
+// The memory engine with a sync that waits for the test.
 class StallingKv final : public kv::MemoryKv {
  public:
   Status sync() override {
@@ -38,7 +38,7 @@ class StallingKv final : public kv::MemoryKv {
   }
 
  private:
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   bool stalls_ = false;   // a sync that begins now
   bool stalled_ = false;  // one does

@@ -1,4 +1,4 @@
-// Stored bytes that change by themselves are never served, whatever was written before, beside or behind them.
+// Stored bytes that change by themselves are never served, regardless of writes before, beside or behind them.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kBlock = 64u << 10;
 
-// A store that can stop keeping what it is told, as if the process had been killed.
+// A store that can stop keeping changes, as if the process had been killed.
 class KillableKv final : public KvStore {
  public:
   explicit KillableKv(KvStore& kv) : kv_(kv) {}
@@ -50,7 +50,7 @@ class RotTest : public DataTest<LocalBlobs> {
     killable_.dead = true;
     restart();
   }
-  // Flips a bit of the byte at `at` of a host file for which `pick` says so; how many there were.
+  // Flips a bit of the byte at `at` of each host file that `pick` selects; returns their number.
   template <class Pick>
   int flip(Pick pick) {
     int flipped = 0;
@@ -195,7 +195,7 @@ TEST_F(RotTest, ABlockThatIsOverwrittenInPartIsComparedFirst) {
   EXPECT_TRUE(is_damaged(id, kM));
   restart();
   EXPECT_TRUE(is_damaged(id, kM));
-  // Who writes all of it heals it.
+  // Overwriting all of it heals it.
   const std::string whole = text(kBlock, 9);
   ASSERT_TRUE(write(id, kM, whole, true));
   EXPECT_TRUE(read(id, kM, kBlock) == whole);
@@ -244,7 +244,7 @@ TEST_F(RotTest, WhatRottedIsNotCopiedAway) {
   ASSERT_TRUE(ns().copy_range(durable_, {id, 0, copy, 0, 3 * kM, true}));
   restart();
   rot(bytes.substr(kM + 5000, 64));
-  EXPECT_EQ(write(copy, kM, "x").error().code, Errc::kCorrupt);  // would copy what is around it
+  EXPECT_EQ(write(copy, kM, "x").error().code, Errc::kCorrupt);  // would copy the bytes around it
   EXPECT_EQ(ns().copy_range(durable_, {id, 0, copy, 5 * kM, 3 * kM, false}).error().code, Errc::kCorrupt);
   ASSERT_TRUE(write(copy, 2 * kM + 10, "own", true));
   rot("own" + bytes.substr(2 * kM + 13, 50));
@@ -282,14 +282,14 @@ TEST_F(RotTest, InTheLastBlockOfAFileThatWasMadeLonger) {
   ASSERT_TRUE(truncate(id, 300'000));
   restart();
   rot(bytes.substr(90'000, 64));
-  ASSERT_TRUE(volume_->run_scrub());  // sums what has no sum yet, and not that
+  ASSERT_TRUE(volume_->run_scrub());  // sums blocks without a sum, and not that one
   EXPECT_TRUE(is_damaged(id, 90'000));
   EXPECT_EQ(write(id, 110'000, "in its block").error().code, Errc::kCorrupt);
   restart();
   EXPECT_TRUE(is_damaged(id, 90'000));
 }
 
-// Random changes, flips, stops and kills: what is read is what was written, or an error where a bit was flipped.
+// Random changes, flips, stops and kills: a read returns the written bytes, or an error where a bit was flipped.
 TEST_F(RotTest, RandomFlipsBesideATwin) {
   const unsigned seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
@@ -345,10 +345,10 @@ TEST_F(RotTest, RandomFlipsBesideATwin) {
       const std::string expected = from < twin.size() ? twin.substr(from, 50'000) : "";
       ASSERT_TRUE(read(id, from, 50'000) == expected) << read(id, from, 50'000).substr(0, 100);
     }
-    // What a kill leaves behind may be told, too: it is more than a real one would.
+    // Remains of a kill may be reported, too: it is harsher than a real one.
     for (const std::string& sentence : volume_->damage())
       EXPECT_EQ(sentence.find("checksum"), std::string::npos) << sentence;
-    ASSERT_TRUE(volume_->run_scrub());  // sums what kills took
+    ASSERT_TRUE(volume_->run_scrub());  // sums blocks whose sums the kills took
     ASSERT_TRUE(write(id, 0, text(30'000, random()), random() % 2 == 0));
     twin.replace(0, std::min<std::size_t>(30'000, twin.size()), read(id, 0, 30'000));
     twin = read(id, 0, 32 * kM);

@@ -1,4 +1,4 @@
-// Changes whose durability a front end asked to defer (OpContext::defers).
+// Changes with deferred durability (OpContext::defers).
 #include <thread>
 
 #include "core/kv/keys.h"
@@ -22,7 +22,7 @@ class SyncTest : public DataTest<WatchedTwin> {
   SyncTest() { deferring_.defers = true; }
   WatchedBlobs& watched() { return static_cast<WatchedBlobs&>(*blobs_); }
 
-  // A file with content that is written and not settled; its blob is the one that was reserved last.
+  // A file with written, unsettled content; its blob is the one reserved last.
   FileId written(std::string_view name) {
     const FileId id = create(name);
     const std::string bytes = text(kBig);
@@ -107,8 +107,8 @@ TEST_F(SyncTest, ASmallWriteBesideTheFirstLargeOneGoesToBlobsToo) {
   expect_no_garbage();
 }
 
-// A COMMIT was on its way while another one took over its work and the file was written again: what was written last
-// must not pass for synced.
+// A COMMIT was in progress while another one took over its work and the file was written again: the last write must not
+// count as synced.
 TEST_F(SyncTest, ACommitThatWasOvertakenDoesNotVouchForLaterWrites) {
   const FileId id = create("f");
   ASSERT_TRUE(write(id, 0, text(kBig, 1)));
@@ -124,7 +124,7 @@ TEST_F(SyncTest, ACommitThatWasOvertakenDoesNotVouchForLaterWrites) {
   EXPECT_EQ(read(id), text(kBig, 2));
 }
 
-// The same, and meanwhile the whole content was replaced by a small one, which a large write then moves to a blob: that
+// The same, and meanwhile the whole content was replaced by a small one, which a large write then moves to a blob. That
 // is not committed yet, so the small content must stay where a start after a crash finds it.
 TEST_F(SyncTest, ACommitThatWasOvertakenLeavesNewInlineContent) {
   const FileId id = create("f");
@@ -147,7 +147,7 @@ TEST_F(SyncTest, ACommitThatWasOvertakenLeavesNewInlineContent) {
   expect_no_garbage();
 }
 
-// The file goes while its bytes are being zeroed: its place serves nobody else before that is over.
+// The file goes while its bytes are being zeroed: its place is not reused before that is over.
 TEST_F(SyncTest, APlaceThatIsPunchedIsNotFreed) {
   const auto go_while_punched = [&](const char* name, auto act) {
     const FileId id = create(name);
@@ -183,7 +183,7 @@ TEST_F(SyncTest, AFileThatIsWrittenIsKnownToTheNextStart) {
   ASSERT_TRUE(ns().allocate(durable_, {allocated, 0, 100'000}));
   EXPECT_TRUE(marked(allocated));
 
-  // Replacing the content takes the mark away; what is written in place then brings it back.
+  // Replacing the content removes the mark; an in-place write then sets it again.
   const FileId replaced = create("replaced");
   ASSERT_TRUE(write(replaced, 0, text(kBig), true));
   EXPECT_TRUE(marked(replaced));

@@ -22,7 +22,7 @@ class WatchedBlobs final : public BlobStore {
   std::function<void(BlobId)> before_punch;
   std::function<void(BlobId)> after_release;
   BlobId last_reserved = kNoBlob;
-  std::vector<std::vector<BlobId>> syncs;  // what each call of sync() was asked for
+  std::vector<std::vector<BlobId>> syncs;  // the blobs of each call of sync()
   BlobId unsyncable = kNoBlob;             // sync() fails with it
 
   bool begin_adoption() override { return store_->begin_adoption(); }

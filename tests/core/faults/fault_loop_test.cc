@@ -8,7 +8,7 @@ namespace {
 struct Operation {
   const char* name;
   Status (*act)(FaultWorld& world);
-  // It consists of several transactions: what it had done before it failed stays, and it can be done again.
+  // It consists of several transactions: steps done before a failure stay, and it can be done again.
   bool in_steps = false;
   // It succeeds with its change, and then tidies up as far as it can: directories that only a key implied may stay. All
   // that is sure then is that this path is gone.
@@ -282,7 +282,7 @@ enum class Kind { kIo, kNoSpace, kCrash, kCrashLosesUnsynced };
 
 class FaultLoopTest : public ::testing::TestWithParam<Operation> {
  protected:
-  // Where an error leaves open what is known of the change after a restart.
+  // Points at which an error leaves the state of the change after a restart unknown.
   static bool is_commit_point(const std::string& point) {
     return point == "kv.apply" || point == "kv.sync" || point == "blob.sync";
   }

@@ -1,4 +1,4 @@
-// A volume in memory that fails where a test says, with a little of everything in it.
+// A volume in memory that fails at the points of a test, with an object of each kind.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace stoa::core::test {
 class FaultWorld {
  public:
   FaultWorld();
-  // What a crash leaves: what was not synced may be gone.
+  // A crash: unsynced changes may be lost.
   void crash(bool unsynced_is_lost);
   // Closes the volume and opens it again, without faults.
   void reopen();
@@ -24,7 +24,7 @@ class FaultWorld {
   Namespace& ns() { return volume_->ns(); }
   Volume& volume() { return *volume_; }
   FaultPlan& faults() { return faults_; }
-  // Of a file that the world was made with: "/dir/inline".
+  // A file of the initial world: "/dir/inline".
   FileId id(const std::string& path) const { return ids_.at(path); }
   RecycleItemId deleted() const { return deleted_; }
   OpContext durable() const { return {}; }

@@ -1,4 +1,4 @@
-// Rounds of work: when they run, that none runs twice at a time, and what removing one waits for.
+// Rounds of work: their times, no overlap of one kind with itself, and the wait of a removal.
 #include "core/head/rounds.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// How often something happened, to wait for.
+// A counter of events that a test can wait for.
 class Times {
  public:
   void add() {

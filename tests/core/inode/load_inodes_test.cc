@@ -1,4 +1,4 @@
-// Inode records of many files at once: the same whether the store is walked or asked for each.
+// Inode records of many files at once: the same by a scan of the store and by single look-ups.
 #include "core/inode/load_inodes.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ struct Stored {
     const WriteBatch* const batches[] = {&batch};
     EXPECT_TRUE(kv.apply(batches));
   }
-  // By place in `ids`: the size of what was found there.
+  // By place in `ids`: the size of the node found there.
   std::map<std::size_t, std::uint64_t> load(std::vector<std::uint64_t> numbers) {
     std::vector<FileId> ids;
     for (const std::uint64_t number : numbers) ids.push_back(FileId{number});

@@ -1,4 +1,4 @@
-// What a node remembers of QoS classes: by whose table and after which moves, and never parts of two answers.
+// Cached QoS classes of a node: valid for one table and one number of moves, and never parts of two answers.
 #include "core/inode/qos_memo.h"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ TEST(QosMemoTest, KeepsFromNoneToItsMost) {
 TEST(QosMemoTest, WhoeverRecallsWhileOthersRememberGetsOneWholeAnswer) {
   QosMemo memo;
   constexpr std::uint64_t kTurns = 100'000;
-  // The answer for a stamp: so many QoS classes of that number.
+  // The answer for a stamp: this many QoS classes of that number.
   const auto answer = [](std::uint64_t moves) {
     return QosClasses(moves % (QosMemo::kQosClassesMax + 1), named(64 * (moves % 8 + 1)));
   };

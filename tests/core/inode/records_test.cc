@@ -1,4 +1,4 @@
-// Stored records: what was written comes back, damage is noticed, and the bytes stay what they are.
+// Stored records: round trips, detection of damage, and stable bytes.
 #include <gtest/gtest.h>
 
 #include "core/blob/blob_record.h"
@@ -83,7 +83,7 @@ TEST(RecordsTest, InodeKeepsItsBytes) {
   EXPECT_EQ(inode->flags, sample().flags);
 }
 
-// The directory of a multipart upload; and one that stands in for a directory of another shard.
+// The directory of a multipart upload; and a stand-in for a directory of another shard.
 TEST(RecordsTest, WhatOnlyDirectoriesHaveComesBack) {
   Inode dir = sample();
   dir.type = FileType::kDirectory;
@@ -202,7 +202,7 @@ TEST(RecordsTest, EveryTruncationIsDamage) {
 }
 
 TEST(RecordsTest, ALaterVersionThatOlderReadersMayReadIsRead) {
-  // A later version appends a field, and says whether readers of version 1 may skip it.
+  // A later version appends a field, and states whether readers of version 1 may skip it.
   const std::string body = sample().encode().substr(6) + "new field";
   EXPECT_TRUE(Inode::decode(FileId{17}, encode_record(2, 1, body)));
   EXPECT_FALSE(Inode::decode(FileId{17}, encode_record(2, 2, body)));

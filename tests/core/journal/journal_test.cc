@@ -42,11 +42,11 @@ class JournalTest : public VolumeTest<Engine> {
 };
 TYPED_TEST_SUITE(JournalTest, Engines);
 
-// What a watcher of a directory needs: each change of content and attributes has one name of the file.
+// For watchers of a directory: each change of content and attributes has one name of the file.
 TYPED_TEST(JournalTest, AChangeOfAFileTellsItsName) {
   const FileId dir = *this->mkdir(kRootId, "d"), old = *this->create(dir, "old");
   ASSERT_TRUE(this->write(old, 0, std::string(100'000, 'x')));
-  this->reopen();  // nothing is known in memory any more
+  this->reopen();  // nothing is in memory any more
   const std::uint64_t begin = this->newest();
   const auto last = [&] {
     EXPECT_TRUE(this->volume_->flush());
@@ -223,7 +223,8 @@ TYPED_TEST(JournalTest, AnAppendedRecordIsWrittenByTheReaderThatItWakes) {
   });
   ASSERT_TRUE(journal.append({.kind = ChangeKind::kRead, .id = kRootId}, this->root_));
   reader.join();
-  // Who does not wait for records is not called: that cost a wake-up for each file that was read.
+  // A thread that does not wait for records is not called: that cost a wake-up for each file that was
+  // read.
   EXPECT_EQ(journal.calls(), calls);
   const auto page = this->read(begin);
   ASSERT_EQ(page.records.size(), 1u);

@@ -1,4 +1,4 @@
-// Who is woken by the journal's tail, and by what.
+// Wake-ups by the journal's tail.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -11,8 +11,8 @@ namespace {
 
 constexpr auto kForever = std::chrono::steady_clock::time_point::max();
 
-// The audit log and the watchers wait like that while nothing is audited and nobody watches. Each commit that woke them
-// cost ten calls of the kernel and two changes of thread.
+// The audit log and the watchers wait like that while nothing is audited or watched. Each commit that woke them cost
+// ten calls of the kernel and two changes of thread.
 TEST(JournalTailTest, WhoWaitsForNoRecordSleepsThroughAllOfThem) {
   JournalTail tail(0);
   std::atomic<long> slept{-1};

@@ -131,7 +131,7 @@ TYPED_TEST(AclVolumeTest, MalformedOnesAreRefusedAndChangeNothing) {
 
 TYPED_TEST(AclVolumeTest, TheOwnerAndWriteAclChangeIt) {
   const FileId f = this->make("f", {.mode = 0600}, user(7));
-  ASSERT_TRUE(this->set_acl(f, {}, user(7)));  // nobody may do anything
+  ASSERT_TRUE(this->set_acl(f, {}, user(7)));  // no one may do anything
   EXPECT_EQ(this->mode(f), 0u);
   EXPECT_TRUE(this->ns().get_acl(user(7), {f}));
   EXPECT_EQ(this->ns().get_acl(user(8), {f}).error().code, Errc::kAccess);
@@ -141,7 +141,7 @@ TYPED_TEST(AclVolumeTest, TheOwnerAndWriteAclChangeIt) {
   EXPECT_TRUE(this->ns().get_acl(user(8), {f}));
   EXPECT_TRUE(this->set_acl(f, {allow(AclWho::user(8), kAll)}, user(8)));
   EXPECT_TRUE(this->reads(f, user(8)));
-  // But nobody but the owner makes it run as the owner.
+  // But only the owner makes it run as the owner.
   ASSERT_TRUE(this->set(f, {.mode = 06755}, user(8)));
   EXPECT_EQ(this->mode(f), 0755u);
   ASSERT_TRUE(this->set(f, {.mode = 04755}, user(7)));
@@ -264,7 +264,7 @@ TYPED_TEST(AclVolumeTest, AnInheritedAclOverridesTheUmask) {
   // RFC 8275
   EXPECT_EQ(this->mode(this->make("plain", {.mode = 0666, .umask = 022})), 0644u);
   ASSERT_TRUE(this->set_acl(this->dir_, {allow(AclWho::group(), kRead | kWrite, kF)}));
-  EXPECT_EQ(this->mode(this->make("a", {.mode = 0666, .umask = 022})), 0664u);  // of others nothing is said
+  EXPECT_EQ(this->mode(this->make("a", {.mode = 0666, .umask = 022})), 0664u);  // others are not mentioned
   EXPECT_EQ(this->mode(this->make("b", {.mode = 0600, .umask = 022})), 0600u);  // the mode takes away
   ASSERT_TRUE(this->set_acl(this->dir_, {allow(AclWho::everyone(), kRead, kF)}));
   EXPECT_EQ(this->mode(this->make("c", {.mode = 0666, .umask = 077})), 0444u);
@@ -308,7 +308,7 @@ TYPED_TEST(AclVolumeTest, AnExclusiveCreateInheritsWithTheSetattrThatSaysItsMode
   this->expect_consistent();
 }
 
-// --- what the rights are for
+// --- operations and their rights
 
 TYPED_TEST(AclVolumeTest, NamesNeedTheRightForWhatTheyName) {
   const OpContext caller = user(7);

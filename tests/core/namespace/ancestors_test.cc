@@ -1,4 +1,4 @@
-// Which directories a file counts in: what QoS classes and usage go by.
+// The directories that a file counts in, as QoS classes and usage use them.
 #include "tests/core/volume_fixture.h"
 
 namespace stoa::core::test {

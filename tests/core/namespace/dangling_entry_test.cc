@@ -1,5 +1,5 @@
-// A name whose file is not there, which only damage of the store can make: every operation that meets it says so, and
-// none looks for ever.
+// A name with a missing file, which only damage of the store can make: every operation that meets it reports it, and
+// none loops for ever.
 #include "core/kv/keys.h"
 #include "tests/core/volume_fixture.h"
 

@@ -1,4 +1,4 @@
-// Directories lie at most so deep in each other, whichever way they come there.
+// The limit of directory depth, on every way to exceed it.
 #include "core/txn/depth.h"
 
 #include "tests/core/volume_fixture.h"

@@ -1,5 +1,5 @@
-// What a request pays of the QoS classes of directories is remembered, and is what the directories above the file say
-// now, whatever moved and whichever QoS classes came and went.
+// The QoS classes of directories that a request pays are cached, and always match the present directories above the
+// file, after any move and any change of QoS classes.
 #include "core/api/qos_table.h"
 
 #include <algorithm>
@@ -58,7 +58,7 @@ TYPED_TEST(FindQosClassesTest, FollowsQosClassesAndMovesAtOnce) {
   EXPECT_EQ(this->found(file), QosClasses({of_a, of_b}));
   EXPECT_EQ(this->found(b), QosClasses({of_a, of_b}));
 
-  // Its directory moves; and so does what it is in.
+  // Its directory moves; and so does the parent.
   this->rename(a, "b", c, "b");
   EXPECT_EQ(this->found(file), QosClasses({of_c, of_b}));
   EXPECT_EQ(this->found(b), QosClasses({of_c, of_b}));
@@ -105,7 +105,7 @@ TYPED_TEST(FindQosClassesTest, AppendsNothingForWhatIsGone) {
   }
 }
 
-// Against ancestors(), which remembers nothing.
+// Against ancestors(), which caches nothing.
 TYPED_TEST(FindQosClassesTest, RandomMovesLinksAndQosClasses) {
   std::mt19937_64 random(20261122);
   const auto below = [&](std::size_t n) { return random() % n; };

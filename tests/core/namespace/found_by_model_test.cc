@@ -1,4 +1,4 @@
-// Bugs that the model test found, each as small as it was shrunk.
+// Bugs found by the model test, in shrunk form.
 #include "tests/core/volume_fixture.h"
 
 namespace stoa::core::test {

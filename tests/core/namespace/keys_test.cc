@@ -1,4 +1,4 @@
-// Objects by key: what is stored, how it is listed, what POSIX protocols see of it.
+// Objects by key: storage, listing, and the view of POSIX protocols.
 #include <functional>
 #include <set>
 

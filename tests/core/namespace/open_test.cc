@@ -28,7 +28,7 @@ class OpenTest : public VolumeTest<Engine> {
     EXPECT_TRUE(this->write(id, 0, text));
     return id;
   }
-  // Nothing of an open that was refused is left.
+  // A refused open leaves nothing behind.
   void expect_refused(const Result<OpenReply>& reply, Errc right, const OpContext& ctx) {
     EXPECT_EQ(code(reply), right);
     EXPECT_FALSE(state().holds_state(ctx.holder));
@@ -134,7 +134,7 @@ TYPED_TEST(OpenTest, ThatIsRefusedMakesAndCutsNothing) {
   const auto conflict = this->open(second, OpenDisposition::kOverwriteOrCreate, kShareBoth);
   this->expect_refused(conflict, Errc::kShareConflict, second);
   EXPECT_EQ(FileId{conflict.error().subject}, id);
-  // To cut is to write, whatever the access.
+  // Truncation is a write, regardless of the access.
   this->expect_refused(this->open(second, OpenDisposition::kOverwrite, kShareRead), Errc::kShareConflict, second);
   EXPECT_TRUE(this->open(second, OpenDisposition::kOpen, kShareNone)) << "the attributes alone";
   this->state().close(denies->open);
@@ -287,7 +287,7 @@ TYPED_TEST(OpenTest, DeletesOnCloseTheNameThatItOpened) {
   this->expect_consistent();
 }
 
-// NFSv3 and S3 have no opens, and what an open denies does not bind them (core/state/README.md).
+// NFSv3 and S3 have no opens, and share-deny does not bind them (core/state/README.md).
 TYPED_TEST(OpenTest, DeniesNothingToCallersWithoutOpens) {
   const FileId id = this->file();
   const OpContext ctx = this->holder();
@@ -305,7 +305,7 @@ TYPED_TEST(OpenTest, DeniesNothingToCallersWithoutOpens) {
   this->expect_consistent();
 }
 
-// Whatever else happens to the name, an open that was granted is of a file that is there and stays.
+// Regardless of the name, a granted open is of a file that exists and stays.
 TYPED_TEST(OpenTest, IsOfAFileThatStaysWhileItsNameGoes) {
   std::atomic<bool> stop = false;
   std::thread remover([&] {

@@ -9,7 +9,7 @@ constexpr std::uint32_t kAnn = 10, kBob = 11;
 
 class PermissionsTest : public VolumeTest<MemoryEngine> {
  protected:
-  // With this owner, group and mode, in a directory that everybody may write to.
+  // With this owner, group and mode, in a world-writable directory.
   FileId file(std::string_view name, std::uint32_t mode, std::uint32_t uid = kAnn, std::uint32_t gid = 20) {
     const auto made = ns().create({}, {.parent = dir_, .name = name, .set = {.mode = mode, .uid = uid, .gid = gid}});
     EXPECT_TRUE(made);
@@ -58,7 +58,7 @@ TEST_F(PermissionsTest, ChmodByOneOutsideTheGroupClearsSetGid) {
   EXPECT_EQ(mode(f), 06755u);
 }
 
-// chown with _POSIX_CHOWN_RESTRICTED: the owner gives the file to one of its groups; nobody gives it away.
+// chown with _POSIX_CHOWN_RESTRICTED: the owner gives the file to one of its groups; only the superuser gives it away.
 TEST_F(PermissionsTest, ChownIsForTheSuperuserAndChgrpForTheOwner) {
   const FileId f = file("f", 0666);
   EXPECT_EQ(set(f, {.uid = kBob}, user(kAnn, 20)), Errc::kNotOwner);
@@ -103,7 +103,7 @@ TEST_F(PermissionsTest, ChangingBytesClearsSetId) {
   EXPECT_EQ(mode(by_root), 06777u);
 }
 
-// utimensat: times of one's own choice are for the owner; "now" for whoever may write, too.
+// utimensat: only the owner sets arbitrary times; "now" needs write permission only.
 TEST_F(PermissionsTest, TimesAreForTheOwnerAndNowForWriters) {
   const FileId f = file("f", 0664);
   const SetAttributes then{.atime = SetTime{.time = {5}}}, now{.mtime = SetTime{.server_time = true}};
@@ -116,8 +116,8 @@ TEST_F(PermissionsTest, TimesAreForTheOwnerAndNowForWriters) {
   EXPECT_EQ(set(locked, now, user(kAnn, 1)), Errc{});
 }
 
-// open, mkdir: a directory with S_ISGID gives its group to what is made in it, and S_ISGID to directories (as in Linux
-// and BSD).
+// open, mkdir: a directory with S_ISGID gives its group to new children, and S_ISGID to directories (as in Linux and
+// BSD).
 TEST_F(PermissionsTest, SetGidDirectoriesPassOnTheirGroup) {
   const FileId d = directory("d", 02777, kAnn, 50);
   const auto f = ns().create(user(kBob, 20), {.parent = d, .name = "f", .set = {.mode = 0644}});
@@ -126,7 +126,7 @@ TEST_F(PermissionsTest, SetGidDirectoriesPassOnTheirGroup) {
   const auto sub = ns().mkdir(user(kBob, 20), {d, "sub", {.mode = 0755}});
   EXPECT_EQ(sub->attr.gid, 50u);
   EXPECT_EQ(sub->attr.mode, 02755u);
-  // Nobody gets a program that runs as a group which is not his.
+  // No user gets a program that runs as a foreign group.
   const auto program = ns().create(user(kBob, 20), {.parent = d, .name = "p", .set = {.mode = 02755}});
   EXPECT_EQ(program->attr.mode, 0755u);
   const auto elsewhere = ns().create(user(kBob, 20), {.parent = dir_, .name = "f", .set = {.mode = 0644}});
@@ -181,7 +181,7 @@ TEST_F(PermissionsTest, DevicesAreForTheSuperuser) {
   EXPECT_EQ(code(ns().mknod({}, {dir_, "dev", FileType::kCharDevice})), Errc{});
 }
 
-// [EROFS]: for everybody, and before any question of permission.
+// [EROFS]: for everybody, and before any check of permission.
 TEST_F(PermissionsTest, ReadOnlyExportsRefuseTheSuperuserToo) {
   const FileId f = file("f", 0666);
   OpContext ctx;

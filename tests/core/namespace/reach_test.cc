@@ -1,5 +1,5 @@
-// What is published to a caller is what lies below a directory now: ids that it was given before are good as long as
-// that is so.
+// Reach is decided by the present tree below the exported directory: ids handed out before are valid as long as that
+// holds.
 #include <functional>
 #include <map>
 
@@ -34,7 +34,7 @@ class ReachTest : public VolumeTest<Engine> {
   static bool stale(const Reply& reply) {
     return !reply && reply.error().code == Errc::kStale;
   }
-  // Each call that names a file or a directory by its id, and what it says of `dir` and of `file` in it.
+  // Each call that names a file or a directory by its id, with its result for `dir` and for `file` in it.
   std::map<std::string, std::function<bool()>> calls(FileId dir, FileId file, FileId link) {
     Namespace& ns = this->ns();
     const auto& c = ctx_;
@@ -108,7 +108,7 @@ TYPED_TEST(ReachTest, WhatHasLeftIsStaleForEveryCallAndGoodWhenItIsBack) {
   const FileId link = this->ns().symlink({}, {.parent = dir, .name = "s", .target = "t"})->attr.id;
   const auto calls = this->calls(dir, file, link);
   for (const auto& [name, call] : calls) EXPECT_FALSE(call()) << name;
-  this->remove(this->shown_, "new l");  // what one of them made
+  this->remove(this->shown_, "new l");  // made by one of them
   for (const bool whole : {false, true}) {
     // The directory itself; and one above it.
     this->rename(whole ? this->shown_ : a, whole ? "a" : "dir", this->hidden_, "away");

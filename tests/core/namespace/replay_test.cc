@@ -69,7 +69,7 @@ TYPED_TEST(ReplayTest, WhatWasRemovedOrMovedStaysWhateverHasItsNameNow) {
   };
   ASSERT_TRUE(unlink(1) && rmdir(2) && rename(3));
   this->reopen();
-  // Somebody else is quicker than the client that sends again.
+  // Another client is quicker than the one that retransmits.
   const auto second = this->create(*dir, "file"), third = this->create(*dir, "moved");
   ASSERT_TRUE(second && third && this->mkdir(*dir, "below"));
   const auto again = unlink(1);

@@ -1,4 +1,4 @@
-// What setattr sets beside mode, owner and size, which acl_test and permissions_test are about: DOS attributes and the
+// Attributes of setattr beside mode, owner and size, which acl_test and permissions_test cover: DOS attributes and the
 // time of birth.
 #include "tests/core/namespace/user.h"
 #include "tests/core/volume_fixture.h"

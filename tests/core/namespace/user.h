@@ -1,4 +1,4 @@
-// Who calls.
+// The caller.
 #pragma once
 
 #include <cstdint>

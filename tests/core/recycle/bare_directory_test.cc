@@ -1,5 +1,5 @@
-// An empty directory goes to a bin without the tree for itself: with a new account, while charges of the old one may be
-// queued still. One whose account has something to take along moves as a whole.
+// An empty directory goes to a bin with the tree lock shared: with a new account, while charges of the old one may be
+// queued still. A directory with an account that must move along moves as a whole.
 #include <gmock/gmock.h>
 
 #include "tests/core/recycle/recycle_fixture.h"
@@ -29,7 +29,7 @@ TYPED_TEST_SUITE(BareDirectoryTest, Engines);
 
 TYPED_TEST(BareDirectoryTest, WhatWasInItAMomentAgoIsCountedWhereItIsNow) {
   const FileId dir = *this->mkdir(this->team_, "d");
-  // Nothing of this is written before the directory goes: a delete that is only applied waits for nothing.
+  // Nothing of this is written before the directory goes: a delete without durability waits for nothing.
   OpContext lazy;
   lazy.durability = Durability::kApplied;
   for (int round = 0; round < 3; ++round) {
@@ -146,7 +146,7 @@ TYPED_TEST(BareDirectoryTest, ReplacedByARename) {
   ASSERT_TRUE(this->ns().rename({}, {this->team_, "from", this->team_, "over"}));
   EXPECT_EQ(this->above(over),
             (std::vector{kRootId, this->team_, this->bin(this->team_), this->user_bin(this->team_), over}));
-  // With a limit of its own it needs the tree alone.
+  // With a limit of its own it needs the exclusive tree lock.
   const FileId limited = *this->mkdir(this->team_, "limited");
   ASSERT_TRUE(this->ns().set_quota({}, {limited, {.bytes = 5}}));
   ASSERT_TRUE(this->ns().rename({}, {this->team_, "over", this->team_, "limited"}));
@@ -170,8 +170,7 @@ TYPED_TEST(BareDirectoryTest, AUserBinThatWentIsMadeAgain) {
   EXPECT_THAT(this->items(), IsEmpty());
 }
 
-// Users and groups come to be counted file by file: what is found in the directory afterwards is charged where it is
-// then.
+// Users and groups are counted file by file: files found in the directory afterwards are charged at its present place.
 TYPED_TEST(BareDirectoryTest, WhileOwnersAreCounted) {
   const FileId counted = *this->mkdir(this->team_, "counted");
   const FileId elsewhere = *this->mkdir(kRootId, "elsewhere");

@@ -1,4 +1,4 @@
-// Deletes, overwrites, restores and purges of everybody at once; under thread sanitizer.
+// Concurrent deletes, overwrites, restores and purges; under thread sanitizer.
 #include <atomic>
 #include <thread>
 
@@ -62,7 +62,7 @@ TYPED_TEST(RecycleConcurrencyTest, UsageIsExactInTheEnd) {
   this->expect_consistent();
 }
 
-// Everybody removes, fills and brings back the same few directories, while they get limits and are looked at.
+// All threads remove, fill and restore the same few directories, while they get limits and are read.
 TYPED_TEST(RecycleConcurrencyTest, DirectoriesGoAndComeBack) {
   constexpr int kRounds = 80;
   static constexpr std::int64_t kFilesMax = 60;

@@ -1,4 +1,4 @@
-// What is deleted goes to the bin, in every way that something can be deleted, and usage stays exact.
+// Every kind of deletion moves files to the bin, and usage stays exact.
 #include <gmock/gmock.h>
 
 #include "tests/core/recycle/recycle_fixture.h"
@@ -414,7 +414,7 @@ TYPED_TEST(RecycleDeleteTest, ADirectoryWithABinOfItsOwn) {
   EXPECT_EQ(this->read(*this->find(*this->find(this->team_, "own"), "f")), "text");
   this->expect_consistent();
   ASSERT_TRUE(this->ns().unlink({}, {own, "f"}));
-  // Nothing above keeps it: then what is in its bin must go first.
+  // No policy above keeps it: then the items of its bin must go first.
   ASSERT_TRUE(this->volume_->registry().remove_recycle(this->team_));
   EXPECT_EQ(this->ns().rmdir({}, {this->team_, "own"}).error().code, Errc::kNotEmpty);
   ASSERT_TRUE(this->ns().purge({}, {.dir = own}));

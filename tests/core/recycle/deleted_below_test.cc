@@ -1,4 +1,4 @@
-// What was deleted below a directory and lies in a bin above it: listing, purging, and restoring for the owner of the
+// Items deleted below a directory that lie in a bin above it: listing, purging, and restoring for the owner of the
 // directory.
 #include <gmock/gmock.h>
 
@@ -50,7 +50,7 @@ TYPED_TEST(DeletedBelowTest, ABinAboveIsSearchedByWhereThingsWere) {
   EXPECT_THAT(this->names_below(this->other_), ElementsAre("o"));
   EXPECT_THAT(this->names_below(this->team_), ElementsAre("t", "o", "d", "m"));
   EXPECT_THAT(this->names_below(kRootId), ElementsAre("t", "o", "d", "m"));
-  // Nothing is below what is no directory above it, whatever its name.
+  // A path prefix alone does not make a file lie below a directory.
   EXPECT_THAT(this->names_below(*this->mkdir(this->team_, "min")), IsEmpty());
 }
 
@@ -63,7 +63,7 @@ TYPED_TEST(DeletedBelowTest, DirectoriesThatWereDeletedTooCountWhereTheyWere) {
   EXPECT_THAT(this->names_below(this->mine_), ElementsAre("f", "b", "a"));
   EXPECT_THAT(this->names_below(this->other_), IsEmpty());
   EXPECT_EQ(this->items(this->mine_)[0].path, "/team/mine/a/b/f");
-  // When the directory goes for good, only the directory with the bin knows of what was in it.
+  // When the directory is purged, only the directory with the bin knows its items.
   ASSERT_TRUE(this->ns().purge({}, {.dir = this->mine_, .items = {this->item("b")}}));
   EXPECT_THAT(this->names_below(this->mine_), ElementsAre("a"));
   EXPECT_THAT(this->names_below(this->team_), ElementsAre("f", "a"));
@@ -136,14 +136,13 @@ TYPED_TEST(DeletedBelowTest, BinsAtAndAboveComeTogetherInOrder) {
   EXPECT_THAT(seen, ElementsAre("1", "2", "4"));
 }
 
-// What is passed over is bounded in one call, so there are pages with nothing on them; nothing is lost, and nothing
-// comes twice.
+// The items passed over in one call are bounded, so there are empty pages; nothing is lost, and nothing comes twice.
 TYPED_TEST(DeletedBelowTest, AListThatPassesOverMuchGoesOnLater) {
   this->deleted(this->mine_, "first");
   for (int i = 0; i < 10'050; ++i) ASSERT_TRUE(this->create(this->other_, std::to_string(i)));
   for (int i = 0; i < 10'050; ++i) ASSERT_TRUE(this->ns().unlink({}, {this->other_, std::to_string(i)}));
   this->set_policy({.dir = this->mine_});
-  this->deleted(this->mine_, "own");  // behind what the walk through the bin above gets to
+  this->deleted(this->mine_, "own");  // behind the end of this scan through the bin above
   ASSERT_TRUE(this->volume_->registry().remove_recycle(this->mine_));
   this->deleted(this->mine_, "last");
   std::vector<std::string> seen;
@@ -190,7 +189,7 @@ TYPED_TEST(DeletedBelowTest, AnOwnerPurgesNothingThatOnlyAdministratorsRestore) 
             Errc::kNotOwner);
   EXPECT_THAT(this->names_below(this->mine_), ElementsAre("above", "own"));
   EXPECT_EQ(this->ns().purge({}, {.dir = this->mine_, .items = {this->item("own")}, .by_owner = true})->removed, 1u);
-  // A bin above with nothing from here is in nobody's way.
+  // A bin above without items from here changes nothing.
   EXPECT_EQ(this->ns().purge({}, {.dir = this->mine_, .items = {this->item("above")}})->removed, 1u);
   this->deleted(this->other_, "o");
   this->deleted(this->mine_, "own");
@@ -237,7 +236,7 @@ TYPED_TEST(DeletedBelowTest, ADirectoryThatLeftTakesNothingAlong) {
   const FileId a = *this->mkdir(this->mine_, "a");
   this->deleted(a, "f");
   ASSERT_TRUE(this->ns().rename({}, {this->mine_, "a", this->other_, "a"}));
-  // It lies in a bin of the owner's still, but would come back elsewhere.
+  // It still lies in a bin of the owner's, but would be restored elsewhere.
   EXPECT_THAT(this->names_below(this->mine_), ElementsAre("f"));
   EXPECT_EQ(this->refusal({.item = this->item("f"), .owned = this->mine_}), Errc::kAccess);
   ASSERT_TRUE(this->ns().restore({}, {.item = this->item("f"), .to_parent = this->mine_, .owned = this->mine_}));
@@ -255,7 +254,7 @@ TYPED_TEST(DeletedBelowTest, AnOwnerDoesNotBringBackTheDirectoryItself) {
   this->expect_consistent();
 }
 
-// Which of two names an object comes back under is told, not another name of the same file.
+// Restoring reports the name that was chosen of two, not another name of the same file.
 TYPED_TEST(DeletedBelowTest, TheNameThatCameBackIsTold) {
   const FileId file = this->file_of(this->mine_, "f", "text");
   ASSERT_TRUE(this->ns().link({}, {.id = file, .parent = kRootId, .name = "elsewhere"}));

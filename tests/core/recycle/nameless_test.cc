@@ -1,4 +1,4 @@
-// What is purged from a bin while it is open: it lives on without a name, and counts where its bin did.
+// A file purged from a bin while it is open: it lives on without a name, and counts where its bin did.
 #include "tests/core/recycle/recycle_fixture.h"
 
 namespace stoa::core::test {
@@ -39,7 +39,7 @@ TYPED_TEST(PurgedWhileOpenTest, TheBinIsEmptyAndItsDirectoryGoesOnCounting) {
   this->expect_consistent();
   EXPECT_EQ(this->write(file, opened, 104, "1234567").error().code, Errc::kQuota);
   EXPECT_TRUE(this->write(file, opened, 104, "123456"));
-  // Nothing is in the bin, so it goes with its directory.
+  // The bin is empty, so it goes with its directory.
   ASSERT_TRUE(this->ns().rmdir({}, {kRootId, "team"}));
   EXPECT_EQ(this->usage(kRootId), (Usage{110, 1, 0}));
   this->expect_consistent();

@@ -97,7 +97,7 @@ TYPED_TEST(PurgeTest, ByCall) {
   this->expect_consistent();
 }
 
-// A file is charged to its directory, whose bins are not meant.
+// A file is charged to its directory, whose bins must not be purged.
 TYPED_TEST(PurgeTest, AFileHasNoBins) {
   this->fill(1, "text");
   const FileId file = this->file_of(this->team_, "beside", "text");

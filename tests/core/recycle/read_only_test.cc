@@ -1,4 +1,4 @@
-// What is in a bin can be looked at, by whom it concerns, and not be changed.
+// Items in a bin can be read by their users, and not be changed.
 #include <gmock/gmock.h>
 
 #include "tests/core/recycle/recycle_fixture.h"

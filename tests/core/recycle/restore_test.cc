@@ -111,7 +111,7 @@ TYPED_TEST(RestoreTest, WhoMay) {
   this->set_policy({.dir = this->team_, .restore = RestoreRight::kAdmin});
   EXPECT_EQ(this->ns().restore(this->as(1000), {item}).error().code, Errc::kNotOwner);
   this->set_policy({.dir = this->team_});
-  // And he must be allowed to make the name.
+  // And the caller needs the right to make the name.
   ASSERT_TRUE(this->ns().setattr({}, {.id = this->team_, .set = {.mode = 0755}}));
   EXPECT_EQ(this->ns().restore(this->as(1000), {item}).error().code, Errc::kAccess);
   ASSERT_TRUE(this->ns().setattr({}, {.id = this->team_, .set = {.mode = 0777}}));
@@ -143,8 +143,7 @@ TYPED_TEST(RestoreTest, ByMovingItOutOfTheBin) {
   this->expect_consistent();
 }
 
-// Nothing is replaced, so nothing is made ready for keeping it: what has the name is not looked at, and no bin comes to
-// be.
+// Nothing is replaced, so no bin is prepared: the existing target is not looked at, and no bin is made.
 TYPED_TEST(RestoreTest, ByMovingItOutOfTheBinOntoADirectoryOfAnother) {
   this->file_of(this->team_, "f", "text");
   ASSERT_TRUE(this->ns().unlink({}, {this->team_, "f"}));

@@ -235,7 +235,7 @@ TEST(RecordTest, UserSurvivesARoundTrip) {
   EXPECT_EQ(after->sid, "S-1-5-21-1-2");
 }
 
-// The record cut to `size` bytes under an envelope that says so: what a broken writer would leave.
+// The record cut to `size` bytes under an envelope of that size, as by a broken writer.
 std::string cut_and_encoded(std::string whole, std::size_t size) {
   whole.resize(size);
   const auto body = static_cast<std::uint32_t>(size - 6);

@@ -123,11 +123,11 @@ TEST_F(StoredRegistryTest, TheLastUseOfATokenIsStoredAtMostOnceAMinute) {
   registry_->note_use(ann, {kStart + 60 * kSecond});
   open();
   EXPECT_EQ(registry_->last_use(ann).ns, kStart + 60 * kSecond);
-  disk_is_broken_ = true;  // nobody is refused for it
+  disk_is_broken_ = true;  // no request is refused for it
   registry_->note_use(ann, {kStart + 200 * kSecond});
   EXPECT_EQ(registry_->last_use(ann).ns, kStart + 200 * kSecond);
   disk_is_broken_ = false;
-  // A request that was under way when the token went leaves nothing behind.
+  // A request in progress when the token went leaves nothing behind.
   ASSERT_TRUE(registry_->remove_token("ann"));
   registry_->note_use(ann, {kStart + 300 * kSecond});
   ASSERT_TRUE(registry_->add_token(ann));
@@ -349,7 +349,7 @@ TEST_F(StoredRegistryTest, NoTwoRecordsAreTheSameIdentity) {
   const auto later = registry_->snapshot();
   EXPECT_EQ(later->sid_of(*later->find_user("carl")), later->sid_of(*later->find_user("dora")));
   EXPECT_EQ(later->find_user_by_sid(later->sid_of(*later->find_user("dora")))->name, "carl");
-  // A change may keep what is its own.
+  // A change may keep the user's own values.
   EXPECT_TRUE(registry_->change_user({.name = "ann", .uid = 1000, .principal = "ann@R", .sid = "S-1-5-21-1-2-3-500"}));
   EXPECT_EQ(registry_->change_user({.name = "carl", .uid = 7, .principal = "ann@R"}).error().code, Errc::kExists);
 }
@@ -566,7 +566,7 @@ TEST_F(StoredRegistryTest, AChangeOfQosClassesLeavesAllElseWhereItIs) {
   const QosRule* rule = registry_->snapshot()->find_qos_rule(QosTarget::user(7));
   ASSERT_TRUE(registry_->add_user({.name = "bob"}));
   EXPECT_EQ(registry_->snapshot()->find_qos_rule(QosTarget::user(7)), rule);
-  // What is set already is not set again.
+  // Existing settings are not set again.
   const auto now = registry_->snapshot();
   ASSERT_TRUE(registry_->set_qos_class(*rule));
   EXPECT_EQ(registry_->snapshot()->find_qos_rule(QosTarget::user(7)), rule);

@@ -1,4 +1,4 @@
-// Break before mutate: every operation of Namespace against leases of somebody else.
+// Break before mutate: every operation of Namespace against leases of another holder.
 #include <thread>
 
 #include "tests/core/state/holder_callbacks.h"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t kBytes = 40'000;  // in blobs, not inline
 
-// What one operation works on, made afresh for each case.
+// The objects of one operation, made afresh for each case.
 struct Scene {
   FileId dir, sub, elsewhere;  // d, d/sub, e
   FileId file, other;          // d/f, d/g
@@ -21,7 +21,7 @@ enum class Touches : std::uint8_t { kFile, kOther, kDir, kSub, kElsewhere };
 
 struct Operation {
   std::string name;
-  std::vector<Touches> touched;  // whose leases are in the way
+  std::vector<Touches> touched;  // files with leases in the way
   bool changes;                  // else it only looks
   std::function<Status(Namespace&, const OpContext&, const Scene&)> run;
 };
@@ -211,7 +211,7 @@ template <class Engine>
 class BreakLeasesTest : public VolumeTest<Engine> {
  protected:
   StateTable& state() { return this->volume_->state(); }
-  // The caller of the operations: opens are of a holder.
+  // The caller of the operations: opens belong to a holder.
   OpContext other() {
     OpContext ctx;
     ctx.holder = state().add_holder(Protocol::kSmb, nullptr);
@@ -246,7 +246,7 @@ class BreakLeasesTest : public VolumeTest<Engine> {
     }
     return kNoFile;
   }
-  // All that an operation might have changed, seen with the eyes of the holder, for whom nothing is in the way.
+  // All state that an operation might have changed, read as the holder, for whom nothing conflicts.
   std::string snapshot(const Scene& s, const OpContext& holder) {
     std::string text;
     for (const FileId id : {s.dir, s.sub, s.elsewhere, s.file, s.other}) {
@@ -439,7 +439,7 @@ TYPED_TEST(BreakLeasesTest, AProtocolThatCannotParkWaitsForTheReturn) {
   OpContext holder;
   holder.holder = this->state().add_holder(Protocol::kNfs, on_recall([&](const LeaseRecall& recall) {
                                              client = std::thread([&, lease = recall.lease, file = recall.file] {
-                                               // What it has cached comes first.
+                                               // Its cached data comes first.
                                                const std::span<const std::byte> pieces[] = {bytes_of("cached")};
                                                EXPECT_TRUE(this->ns().write(holder, {file, 0, pieces}));
                                                this->state().return_lease(lease);

@@ -1,4 +1,4 @@
-// Every pair of what is held and what is asked for, against the rules written out by hand.
+// Every pair of held and requested modes, against the rules written out by hand.
 #include "core/state/conflicts.h"
 
 #include <map>
@@ -8,7 +8,7 @@
 namespace stoa::core::test {
 namespace {
 
-// Rows: asked for. Columns: held by another owner, in the order of the rows. x: conflict.
+// Rows: requested modes. Columns: held by another owner, in the order of the rows. x: conflict.
 constexpr std::array<std::string_view, kModes> kExpected = {
     //                     open  deny
     //                     RWD   RWD   lockSX leaseRHW leaseOpens forbidsWR
@@ -52,7 +52,7 @@ TEST(Conflicts, LeaveOfALeaseWhatIsNotInTheWay) {
   constexpr LeaseKind kDelegation = LeaseKind::kDelegation, kCache = LeaseKind::kCache;
   for (std::uint32_t bits = 0; bits <= kAllCaching; ++bits) {
     EXPECT_EQ(bits_beside(bits, kCache, 0), bits);
-    // A look takes write caching, a change what is cached, an end of a name the handle.
+    // A look recalls write caching, a change cached content, the end of a name the handle.
     EXPECT_EQ(bits_beside(bits, kCache, conflicts_with(kLooks)), bits & ~kWriteCaching);
     const bool caches = (bits & (kReadCaching | kWriteCaching)) != 0;
     EXPECT_EQ(bits_beside(bits, kCache, conflicts_with(kChanges)), caches ? kLeaseNone : bits);
@@ -72,7 +72,7 @@ TEST(Conflicts, OfSeveralModesAreThoseOfEach) {
   }
 }
 
-// The same rules through the table: everything that can be held of a file against everything that can be asked for.
+// The same rules through the table: all state that can be held of a file against every request.
 class ConflictPairs : public TableTest {
  protected:
   struct Thing {
@@ -180,9 +180,9 @@ TEST_F(ConflictPairs, OfOneHolder) {
       const Client only = client();
       ASSERT_EQ(held.get(only), Errc{}) << held.name;
       Errc expected{};
-      // Share-deny, whose own opens it may be.
+      // Share-deny, which binds the holder's own opens, too.
       if ((conflicts_with(asked.modes & kOpenModes) & held.modes & kOpenModes) != 0) expected = Errc::kShareConflict;
-      // One lease of an owner and file: a cache gets more bits, a delegation stays as it is.
+      // One lease of an owner and file: a cache gets more bits, a delegation stays unchanged.
       else if ((asked.modes & kLeases) != 0 && (held.modes & kLeases) != 0)
         expected = ((asked.modes | held.modes) & kLeaseOpens) != 0 ? Errc::kBusy : Errc{};
       // Mandatory locks belong to an open, and this is another one, or none.

@@ -1,4 +1,4 @@
-// Files that their last close deletes (MS-FSA: DeletePending, delete on close): the table.
+// Files deleted by their last close (MS-FSA: DeletePending, delete on close): the table.
 #include "tests/core/state/table_fixture.h"
 
 namespace stoa::core::test {

@@ -1,4 +1,4 @@
-// What a holder has goes from one table to another as values.
+// Handover of a holder's state from one table to another as values.
 #include "tests/core/state/table_fixture.h"
 
 namespace stoa::core::test {
@@ -40,7 +40,7 @@ TEST_F(HandoverTest, WhatAHolderHasIsTheSameThere) {
   EXPECT_TRUE(nothing(next_.adopt_holder(b, state)));
   EXPECT_EQ(next_.export_holder(b), state);
 
-  // It stands in the way of others there, and ends by its ids.
+  // It conflicts with others there, and ends by its ids.
   const HolderId other = next_holder();
   EXPECT_EQ(code(next_.open({kFile, other, kShareDelete, kShareNone})), Errc::kShareConflict);
   EXPECT_EQ(code(next_.open({FileId{77}, other, kShareRead, kShareNone})), Errc::kRecallPending);
@@ -112,7 +112,7 @@ TEST_F(HandoverTest, IsRefusedWhereItMakesNoSense) {
   files_.gone.insert(kFile);
   EXPECT_EQ(next_.adopt_holder(b, {.opens = state.opens}).opens, state.opens) << "the file is gone";
   EXPECT_FALSE(next_.holds_state(b));
-  // An open of a file without a name keeps it, and its last close is told.
+  // An open of a file without a name keeps it, and its last close is reported.
   files_.gone.clear();
   files_.orphan_files.insert(kFile);
   EXPECT_TRUE(nothing(next_.adopt_holder(b, {.opens = state.opens})));

@@ -1,4 +1,4 @@
-// What is held of one file, as administrators are told.
+// State held of one file, as administrators see it.
 #include "tests/core/state/table_fixture.h"
 
 namespace stoa::core::test {
@@ -59,7 +59,7 @@ TEST_F(HoldingsTest, LocksOfAllKindsAndWhoWaits) {
   ASSERT_EQ(now.waits.first.size(), 2u);
   EXPECT_EQ(now.waits.first[0].holder, b.id);
   EXPECT_EQ(now.waits.first[0].range, (LockRange{5, 1}));
-  // Who asks no more has given up; who was granted waits no more.
+  // A client that stops polling has given up; a granted one waits no more.
   now_ += std::chrono::minutes(1);
   EXPECT_EQ(held().waits.total, 1u);
   table().unlock_all(kFile, mine);
@@ -88,7 +88,7 @@ TEST_F(HoldingsTest, LeasesUntilTheyLapse) {
   EXPECT_EQ(now.leases.first[0].bits, kHandleCaching);
 }
 
-// A lease that is being granted is nobody's yet.
+// A lease that is being granted has no holder yet.
 TEST_F(HoldingsTest, NoLeaseThatIsOnlyTentative) {
   const Client a = client();
   std::uint64_t meanwhile = 1;

@@ -1,4 +1,4 @@
-// Leases as tests ask for them.
+// Lease requests of tests.
 #pragma once
 
 #include "core/api/state.h"

@@ -79,7 +79,7 @@ TEST_F(LeaseTest, IsNotGrantedWhileTheFileIsBeingChanged) {
   files_.busy.insert(kFile);
   EXPECT_FALSE(grant(table(), kFile, a.id, kReadDelegation));
   files_.busy.clear();
-  // A change that asks in between is not held up by what nobody knows of yet.
+  // A change in between does not wait for a lease that no client knows of yet.
   files_.meanwhile = [&] { EXPECT_EQ(change(b), Errc{}); };
   EXPECT_FALSE(grant(table(), kFile, a.id, kReadDelegation));
   files_.meanwhile = nullptr;
@@ -194,7 +194,7 @@ TEST_F(LeaseTest, ThatCachesIsBrokenByTheChangeAndADelegationByTheOpen) {
   EXPECT_EQ(change(b), Errc::kRecallPending);
   EXPECT_EQ(code(open(b, kShareWrite, kShareNone, kOther)), Errc::kRecallPending);
   EXPECT_EQ(a.recalled->size(), 2u);
-  // And so it is had beside opens for writing.
+  // So it can be had beside opens for writing.
   table().return_lease(*cache);
   now_ += LeaseTerms{}.pause_after_change;
   EXPECT_TRUE(grant(table(), kFile, a.id, kReads));

@@ -93,7 +93,7 @@ TEST_F(LockTest, StopsAtTheLimitAndChangesNothing) {
   EXPECT_TRUE(lock(b_, {50, 1}, true));
 }
 
-// Byte by byte what each owner has, in a window that lies anywhere up to 2^64-1.
+// The locks of each owner byte by byte, in a window anywhere up to 2^64-1.
 TEST_F(LockTest, AgreesWithAnObviousTwin) {
   constexpr std::size_t kBytes = 48;
   for (const std::uint64_t base : {std::uint64_t{0}, std::uint64_t{1} << 40, kEnd - (kBytes - 1)}) {
@@ -133,7 +133,8 @@ TEST_F(LockTest, AgreesWithAnObviousTwin) {
           if (free) {
             std::fill(twin[who].begin() + first, twin[who].begin() + last + 1, exclusive ? 2 : 1);
           } else {
-            // A run of equal bytes of its owner, from end to end, that overlaps what was asked for.
+            // A run of equal bytes of its owner, from end to end, that overlaps the requested
+            // range.
             const HeldLock& held = **got;
             const std::size_t whose = static_cast<std::size_t>(held.owner.name[0] - 'p');
             const std::size_t from = held.range.offset - base;

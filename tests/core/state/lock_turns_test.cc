@@ -1,4 +1,4 @@
-// Asking again and again for byte-range locks: whose turn it is, who is called, and who has given up.
+// Polling for byte-range locks: turns, callbacks, and clients that have given up.
 #include <thread>
 
 #include "tests/core/state/holder_callbacks.h"
@@ -29,7 +29,8 @@ class LockTurnsTest : public TableTest {
   static LockRequest request(const Asker& who, LockRange range = {0, 10}, bool exclusive = true, FileId file = kFile) {
     return {file, {who.id, "o"}, range, exclusive};
   }
-  // "granted", whose lock or turn is in the way, or the error. Without `callable`: nobody is told.
+  // "granted", the owner of the conflicting lock or turn, or the error. Without `callable`: no
+  // callback.
   std::string ask(const Asker& who, LockRange range = {0, 10}, bool exclusive = true, bool callable = true) {
     const auto handle = callable ? std::optional(kHandle) : std::nullopt;
     return told(table().lock_in_turn(request(who, range, exclusive), handle));
@@ -71,7 +72,7 @@ TEST_F(LockTurnsTest, WhoCameFirstIsCalledFirstAndNobodyWhoAsksPassesHim) {
   release(a);
   EXPECT_EQ(*b.called, 1);
   EXPECT_EQ(*c.called, 0);
-  EXPECT_FALSE(table().has_locks(kFile, {b.id, "o"}));  // he is given nothing that he does not ask for
+  EXPECT_FALSE(table().has_locks(kFile, {b.id, "o"}));  // it is granted nothing by itself
   EXPECT_EQ(ask(c), by(b));
   EXPECT_EQ(ask(a), by(b));
   EXPECT_EQ(ask(b), "granted");
@@ -124,7 +125,7 @@ TEST_F(LockTurnsTest, ATurnThatNobodyTakesPasses) {
   now_ += StateTable::kTurnCalled;
   table().retry_waits();
   EXPECT_EQ(*c.called, 1);
-  EXPECT_EQ(ask(b), by(c));  // he has lost his place
+  EXPECT_EQ(ask(b), by(c));  // it has lost its place
   EXPECT_EQ(ask(c), "granted");
 }
 
@@ -134,7 +135,7 @@ TEST_F(LockTurnsTest, WhoCannotBeCalledHasUntilHeWouldHaveAskedAgain) {
   const auto ask_uncalled = [&](const Asker& who) { return ask(who, {0, 10}, true, false); };
   EXPECT_EQ(ask(a), "granted");
   EXPECT_EQ(ask_uncalled(b), by(a));
-  // He comes after 1, 2, 4 ... seconds, as clients do, and keeps his place.
+  // It polls after 1, 2, 4 ... seconds, as clients do, and keeps its place.
   for (int away = 1; away < 32; away *= 2) {
     now_ += seconds(away);
     table().retry_waits();
@@ -146,7 +147,7 @@ TEST_F(LockTurnsTest, WhoCannotBeCalledHasUntilHeWouldHaveAskedAgain) {
   EXPECT_EQ(ask_uncalled(c), by(b));
   now_ += seconds(1);
   EXPECT_EQ(ask_uncalled(c), "granted");
-  // The first time nobody knows when he will come.
+  // The first time its interval is unknown.
   EXPECT_EQ(ask_uncalled(a), by(c));
   EXPECT_EQ(ask_uncalled(b), by(c));
   release(c);
@@ -217,7 +218,7 @@ TEST_F(LockTurnsTest, NobodyIsInADeadlockOverWhoMayHaveGivenUp) {
   EXPECT_EQ(take(b, {1, 1}), "granted");
   EXPECT_EQ(ask(a, {1, 1}), by(b));
   EXPECT_FALSE(*table().lock_or_wait(request(b, {0, 1})));  // waits
-  release(a, {0, 1});                                       // he has given up
+  release(a, {0, 1});                                       // it has given up
   EXPECT_EQ(*b.granted, 1);
 }
 

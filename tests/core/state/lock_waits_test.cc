@@ -1,4 +1,4 @@
-// Waiting for byte-range locks: order, cycles, and who goes away meanwhile.
+// Waiting for byte-range locks: order, cycles, and holders that end meanwhile.
 #include <condition_variable>
 #include <random>
 #include <thread>
@@ -91,10 +91,10 @@ TEST_F(LockWaitsTest, SharedOnesAreGrantedTogetherAndDoNotPassAnExclusiveOne) {
   const Waiter a = waiter(), b = waiter(), c = waiter(), d = waiter();
   hold(request(a, {0, 10}, false));
   EXPECT_EQ(ask(request(b, {5, 10}, true)), "waits");
-  EXPECT_EQ(ask(request(c, {0, 6}, false)), "waits");    // free, but overlaps what b waits for
-  EXPECT_EQ(ask(request(d, {0, 5}, false)), "granted");  // keeps nobody
+  EXPECT_EQ(ask(request(c, {0, 6}, false)), "waits");    // free, but overlaps the request of b
+  EXPECT_EQ(ask(request(d, {0, 5}, false)), "granted");  // blocks no waiter
   EXPECT_EQ(ask(request(d, {14, 10}, false)), "waits");
-  // Who does not wait takes what is free.
+  // A request that does not wait takes a free range.
   const auto passed = table().lock(kFile, {d.id, "other"}, {14, 1}, false);
   EXPECT_TRUE(passed && !*passed);
   release(request(a, {0, 10}));
@@ -151,7 +151,7 @@ TEST_F(LockWaitsTest, CanBeCancelled) {
   EXPECT_FALSE(table().cancel_wait(request(b, {0, 9}, true)));
   EXPECT_TRUE(table().cancel_wait(request(b, {0, 10}, true)));
   EXPECT_FALSE(table().cancel_wait(request(b, {0, 10}, true)));
-  EXPECT_EQ(c.granted->size(), 1u);  // nobody is before it any more
+  EXPECT_EQ(c.granted->size(), 1u);  // no waiter is before it any more
   table().unlock_all(kFile, {a.id, "o"});
   table().unlock_all(kFile, {c.id, "o"});
   EXPECT_TRUE(b.granted->empty());
@@ -208,7 +208,7 @@ TEST_F(LockWaitsTest, KeepNoLeaseFromBeingRecalledOnlyWhenItMatters) {
   hold(request(a, {0, 10}, false));
   ASSERT_TRUE(grant(table(), kFile, cacher.id, kReadDelegation));
   EXPECT_EQ(ask(request(b, {0, 10})), "waits");
-  EXPECT_TRUE(cacher.recalled->empty());  // the lock is in the way yet
+  EXPECT_TRUE(cacher.recalled->empty());  // the lock still conflicts
   release(request(a, {0, 10}));
   EXPECT_EQ(cacher.recalled->size(), 1u);
 }
@@ -331,7 +331,7 @@ TEST_F(LockWaitsTest, WhoHasNoPlaceGetsWhatIsFree) {
   EXPECT_EQ(ask(request(c, {4999, 1})), "busy");
   EXPECT_EQ(ask(request(c, {5000, 1})), "granted");
   EXPECT_TRUE(table().has_locks(kFile, {c.id, "o"}));
-  // Who wants less than he has lets others in.
+  // A downgrade lets others in.
   EXPECT_EQ(ask(request(a, {0, 1}, false)), "granted");
   EXPECT_EQ(*b.granted, std::vector{request(b, {0, 1}, false)});
 }
@@ -349,7 +349,7 @@ TEST_F(LockWaitsTest, AreTriedAgainWhenThereWereTooManyLocks) {
   EXPECT_EQ(b.granted->size(), 1u);
 }
 
-// --- at random: nobody waits without a reason, and all are served in the end.
+// --- at random: each wait has a reason, and all are served in the end.
 
 TEST_F(LockWaitsTest, NobodyWaitsWithoutAReason) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
@@ -386,7 +386,7 @@ TEST_F(LockWaitsTest, NobodyWaitsWithoutAReason) {
         one.waits = wanted;
       }
       take_grants();
-      // Somebody can always go on.
+      // There is always one that can go on.
       ASSERT_TRUE(std::ranges::any_of(all, [](const One& o) { return !o.waits; })) << "step " << step;
       for (const One& o : all) {
         if (!o.waits) continue;
@@ -399,7 +399,7 @@ TEST_F(LockWaitsTest, NobodyWaitsWithoutAReason) {
         ASSERT_TRUE(*test || by_order);
       }
     }
-    // Whoever does not wait gives all back; then nobody waits for long.
+    // Each one that does not wait releases all; then no wait is long.
     for (std::size_t round = 0; round <= all.size(); ++round) {
       for (One& one : all) {
         if (one.waits) continue;
@@ -412,7 +412,7 @@ TEST_F(LockWaitsTest, NobodyWaitsWithoutAReason) {
   }
 }
 
-// Two locks on two files in any order: who would deadlock gives back what it has and begins anew.
+// Two locks on two files in any order: on a deadlock a thread releases its locks and begins anew.
 TEST_F(LockWaitsTest, OfManyThreadsAllEnd) {
   constexpr std::size_t kThreads = 4;
   constexpr std::size_t kFiles = 3;

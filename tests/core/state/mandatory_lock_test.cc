@@ -140,7 +140,7 @@ TEST_F(HandleLeaseTest, IsRecalledBeforeSomebodyIsRefusedForAShareReservation) {
   const auto lease = grant(table(), kFile, a.id, kKeepsHandle);
   const auto bystander = grant(table(), kFile, c.id, kKeepsHandle);
   ASSERT_TRUE(open_a && open_c && lease && bystander);
-  EXPECT_TRUE(open(b, kShareRead));  // in nobody's way
+  EXPECT_TRUE(open(b, kShareRead));  // conflicts with nothing
   EXPECT_TRUE(a.recalled->empty());
   EXPECT_EQ(code(open(b, kShareWrite)), Errc::kRecallPending);
   EXPECT_EQ(code(open(b, kShareWrite)), Errc::kRecallPending);

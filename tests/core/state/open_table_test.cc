@@ -30,7 +30,7 @@ TEST_F(OpenTableTest, AnOpenIsChangedOnlyWhenNobodyObjects) {
   EXPECT_TRUE(table().change_open(*other, kShareRead, kShareWrite));
 }
 
-// What front ends ask that let somebody read or write without an open, or beyond what its open has.
+// The checks of front ends that allow reads or writes without an open, or beyond its access.
 TEST_F(OpenTableTest, WhatAnOpenDeniesHoldsForReadingAndWriting) {
   const Client a = client();
   const Client b = client();
@@ -162,7 +162,7 @@ TEST_F(OpenTableTest, OneHolderAndOnePeerHaveLessThanAll) {
   check(opens);
   check(locks);
   check(leases);
-  // What was refused has not been counted, and what goes is given back.
+  // A refused request has not been counted, and removed state is given back.
   table().remove_holder(a.id);
   EXPECT_EQ(opens(b), Errc{});
   EXPECT_EQ(locks(b), Errc{});

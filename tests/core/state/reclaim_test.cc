@@ -1,4 +1,4 @@
-// Who may take state back after a restart, and how long the others wait.
+// Clients that may reclaim after a restart, and the grace time of the others.
 #include "tests/core/volume_fixture.h"
 
 namespace stoa::core::test {
@@ -24,7 +24,7 @@ TYPED_TEST(ReclaimTest, GraceEndsWhenTheLastClientIsDone) {
   ASSERT_TRUE(this->state().remember_client(Protocol::kSmb, "s"));
   ASSERT_TRUE(this->state().remember_client(Protocol::kNfs, "left"));
   ASSERT_TRUE(this->state().forget_client(Protocol::kNfs, "left"));
-  EXPECT_FALSE(this->state().in_grace());  // of this run nobody has to come back
+  EXPECT_FALSE(this->state().in_grace());  // no client of this run has state to reclaim
   EXPECT_FALSE(this->state().may_reclaim(Protocol::kNfs, "a"));
   this->reopen();
   EXPECT_TRUE(this->state().in_grace());
@@ -45,7 +45,7 @@ TYPED_TEST(ReclaimTest, GraceEndsWhenTheLastClientIsDone) {
   EXPECT_FALSE(this->state().in_grace());
   EXPECT_FALSE(this->state().may_reclaim(Protocol::kNfs, "a"));
   this->reopen();
-  EXPECT_TRUE(this->state().may_reclaim(Protocol::kNfs, "a"));  // still known
+  EXPECT_TRUE(this->state().may_reclaim(Protocol::kNfs, "a"));  // still remembered
   EXPECT_TRUE(this->state().may_reclaim(Protocol::kNfs, "new"));
   EXPECT_FALSE(this->state().may_reclaim(Protocol::kSmb, "s"));
 }

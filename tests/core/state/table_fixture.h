@@ -1,4 +1,4 @@
-// The table of opens, locks and leases by itself: files are whatever the test says, time stands still unless it is
+// The table of opens, locks and leases by itself: the test defines the files, and time stands still unless it is
 // moved.
 #pragma once
 
@@ -49,7 +49,7 @@ class TableTest : public ::testing::Test {
     std::uint32_t keeps = kLeaseNone;
     bool operator==(const Recalled&) const = default;
   };
-  // A client that writes down which leases it is asked for.
+  // A client that records the recalls that it gets.
   struct Client {
     HolderId id;
     std::shared_ptr<std::vector<Recalled>> recalled;

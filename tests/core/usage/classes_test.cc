@@ -1,4 +1,4 @@
-// Quotas that leave out what is recycled, or what is open and has no name.
+// Quotas that exclude recycled files or orphans.
 #include <algorithm>
 #include <atomic>
 #include <map>
@@ -58,7 +58,7 @@ class ClassesTest : public QuotaTest<Engine> {
     STOA_CHECK_OK(this->ns().purge({}, {.dir = kRootId, .items = {item(name)}}));
     return {};
   }
-  // Of bytes: all, and the classes that are not live; what limits see follows.
+  // Bytes: all, and by class that is not live; the usage that limits see follows.
   void expect_bytes(FileId dir, std::int64_t all, std::int64_t recycled, std::int64_t orphan) {
     const UsageReply reply = this->known(dir);
     EXPECT_EQ(reply.usage.bytes, all);
@@ -200,7 +200,7 @@ TYPED_TEST(ClassesTest, UsersAndGroupsAreLimitedByTheSame) {
   EXPECT_EQ(code(this->grow(b, 100)), Errc::kQuota);
 }
 
-// A bin in a directory that goes to a bin; folder markers belong to others than the directory.
+// A bin in a directory that goes to a bin; folder markers with other owners than the directory.
 TYPED_TEST(ClassesTest, DirectoriesTakeWhatIsInThemToTheBinAndBack) {
   const FileId homes = this->counted("homes");
   this->keep_deleted(homes);
@@ -255,7 +255,7 @@ TYPED_TEST(ClassesTest, APurgeNeedsNoRoomForWhatIsOpen) {
   ASSERT_TRUE(this->grow(b, 100));
   this->close(opened);
   this->expect_bytes(this->team_, 100, 0, 0);
-  // With room, it counts as what it is.
+  // With room, it counts as its own class.
   ASSERT_TRUE(this->grow(b, 10));
   const FileId c = this->file(this->team_, "c", 60);
   const OpenId again = this->open(c);
@@ -283,7 +283,7 @@ TYPED_TEST(ClassesTest, NewDirectoriesDeclareWhatTheirParentSays) {
   ASSERT_TRUE(this->limit(homes, {.bytes = 100, .excluded = kOnlyLive}, QuotaOf::kChildren));
   const FileId ann = *this->mkdir(homes, "ann");
   EXPECT_EQ(this->known(ann).limits, (QuotaLimits{.bytes = 100, .excluded = kOnlyLive}));
-  // One that comes from elsewhere is compared by what will count.
+  // A directory from elsewhere is compared by its future counts.
   const FileId bob = *this->mkdir(this->team_, "bob");
   this->keep_deleted(bob);
   this->file(bob, "a", 60);
@@ -307,7 +307,7 @@ TYPED_TEST(ClassesTest, NewDirectoriesDeclareWhatTheirParentSays) {
   EXPECT_TRUE(this->ns().list_quotas({}, {})->quotas.empty());
 }
 
-// What is kept of classes is recounted by the verifier, each class by itself.
+// The verifier recounts the stored classes, each by itself.
 TYPED_TEST(ClassesTest, TheVerifierFindsClassesThatAreNotRight) {
   const FileId homes = this->counted("homes");
   this->keep_deleted(homes);
@@ -345,7 +345,7 @@ TYPED_TEST(ClassesTest, TheVerifierFindsClassesThatAreNotRight) {
   apply(right);
 }
 
-// Writers fill what deletes, purges and restores leave, while the declaration changes again and again.
+// Writers fill the room left by deletes, purges and restores, while the excluded classes change again and again.
 TYPED_TEST(ClassesTest, NoByteTooManyWhileAllHappensAtOnce) {
   constexpr std::uint64_t kLimit = 5000;
   const FileId homes = this->counted("homes");
@@ -375,7 +375,7 @@ TYPED_TEST(ClassesTest, NoByteTooManyWhileAllHappensAtOnce) {
   }
   threads.emplace_back([&] {
     while (!stop) {
-      // What is live is never too much by either, as nothing gets its name back.
+      // Live usage never exceeds either, because no file gets its name back.
       for (const ExcludedClasses& excluded : {kOnlyLive, kNoRecycled}) {
         if (!this->limit(homes, {.bytes = kLimit, .excluded = excluded})) over = true;
         const UsageReply reply = this->known(homes);

@@ -48,7 +48,7 @@ class LedgerClassesTest : public ::testing::Test {
     EXPECT_EQ(known.by_class[UsageClass::kRecycled].bytes, recycled);
     EXPECT_EQ(known.by_class[UsageClass::kOrphans].bytes, orphan);
   }
-  // What the limits see.
+  // The usage that limits see.
   std::int64_t counted(const AccountRef& account) {
     return static_cast<std::int64_t>(ledger.tightest(account).bytes.used);
   }
@@ -81,13 +81,13 @@ TEST_F(LedgerClassesTest, EveryWayOfAFileIsOfItsClass) {
     ASSERT_TRUE(move(live, orphan, {.bytes = 30}));
     check(10, 60, 30);
     expect(dir, 10, 0, 30);
-    // Room is what is not counted any more.
+    // Excluded usage leaves room.
     const std::int64_t room =
         (excluded.has(UsageClass::kRecycled) ? 60 : 0) + (excluded.has(UsageClass::kOrphans) ? 30 : 0);
     EXPECT_EQ(ledger.check(live, {.bytes = room + 1}).error().code, Errc::kQuota);
     ASSERT_TRUE(ledger.reserve(live, {.bytes = room}));
     check(10 + room, 60, 30);
-    // What nobody counts grows on; a restore needs room where the bin did not count.
+    // Excluded usage grows on; a restore needs room where the bin did not count.
     EXPECT_EQ(ledger.check(orphan, {.bytes = 1}).has_value(), excluded.has(UsageClass::kOrphans));
     EXPECT_EQ(ledger.check(recycled, {.bytes = 1}).has_value(), excluded.has(UsageClass::kRecycled));
     EXPECT_EQ(move(recycled, live, {.bytes = 60}).has_value(), !excluded.has(UsageClass::kRecycled));
@@ -117,7 +117,7 @@ TEST_F(LedgerClassesTest, PartsThatCountAreJoinedWithoutMoreRoom) {
     EXPECT_EQ(ledger.read(team).by_class, (UsageByClass{{UsageClass::kMultipart, {100, 2, 1}}}));
     EXPECT_EQ(ledger.read(upload).by_class, (UsageByClass{{UsageClass::kMultipart, {100, 2, 0}}}));
     EXPECT_EQ(counted(team), excluded.has(UsageClass::kMultipart) ? 0 : 100);
-    // What lives takes the room where they leave it.
+    // Live usage takes the room where they leave it.
     const std::int64_t live = excluded.has(UsageClass::kMultipart) ? 40 : 0;
     ASSERT_TRUE(ledger.reserve(target(dir), {.bytes = live}));
     Reservations join;
@@ -151,7 +151,7 @@ TEST_F(LedgerClassesTest, WhatADeleteFreesIsForNobodyBeforeItIsKept) {
     kept ? expect(team, 85, 40, 0) : expect(team, 100, 0, 0);
     EXPECT_EQ(counted(team), kept ? 85 : 100);
   }
-  // A restore holds what it needs from its beginning.
+  // A restore reserves its need from the beginning.
   Reservations restore;
   EXPECT_EQ(ledger.reserve(restore, {{target(user_bin), {.bytes = -16}}, {target(dir), {.bytes = 16}}}).error().code,
             Errc::kQuota);
@@ -207,7 +207,7 @@ TEST_F(LedgerClassesTest, UsersAndGroupsAreLimitedByWhatTheDirectoryDeclares) {
   const auto notices = ledger.take_notices();
   ASSERT_EQ(notices.size(), 1u);
   EXPECT_EQ(notices[0].used.bytes, 40);
-  // A change of the class that nobody counts makes no owner of nothing.
+  // A change of an excluded class makes no owner of nothing.
   ledger.give_back(target(user_bin), {.bytes = 60});
   ledger.give_back(target(dir), {.bytes = 40});
   EXPECT_EQ(ledger.owners(team, {}, 10).size(), 1u);  // ann has limits
@@ -231,8 +231,8 @@ TEST_F(LedgerClassesTest, SoftLimitsSeeWhatIsCounted) {
   EXPECT_EQ(notices[3].used.bytes, 40);
 }
 
-// Operations of all kinds at once, kept and dropped in any order; what is true in the end is counted again from those
-// that were kept.
+// Concurrent operations of all kinds, kept and dropped in any order; the final state is recomputed from the kept
+// ones.
 TEST_F(LedgerClassesTest, AllSumsAreExactWhateverIsKeptAndDropped) {
   const AccountRef deep = child(dir), inner_bin = child(dir, UsageClass::kRecycled),
                    inner_upload = child(deep, UsageClass::kMultipart), inner_user_bin = child(inner_bin);

@@ -428,7 +428,7 @@ TEST_F(LedgerTest, WhileOwnersAreCountedAChargeIsTheirsIfItsFileIsCounted) {
   EXPECT_EQ(bytes(waits, kAnn), 0);
   ledger.give_back(target(waits, ann, FileId{5}), {.bytes = 1});
   EXPECT_EQ(bytes(homes, kAnn), 17);
-  // What is dropped leaves no trace; limits are not looked at before all are counted.
+  // A dropped operation leaves no trace; limits are checked only after all are counted.
   Reservations posted;
   ASSERT_TRUE(ledger.reserve(
       posted, {{target(homes, ann, FileId{5}), {.bytes = 100}}, {target(homes, ann, FileId{8}), {.bytes = -1}}}));

@@ -1,4 +1,4 @@
-// What S3 multipart uploads count for until they end: in the quotas of the directory in which their objects are to be.
+// The charge of S3 multipart uploads until they end: in the quotas of the directory of their future objects.
 #include <algorithm>
 #include <atomic>
 #include <thread>
@@ -123,7 +123,7 @@ TYPED_TEST(MultipartUsageTest, WhereTheyAreNotCountedTheJoinNeedsRoom) {
   this->expect_usage(this->tenant_, {60, 1, 1}, {});
   EXPECT_EQ(this->dir_of("u"), kNoFile);
 
-  // From now on they count: no more comes, but what is there can be joined.
+  // From now on they count: no more parts fit, but existing ones can be joined.
   ASSERT_TRUE(this->begin("v"));
   ASSERT_TRUE(this->part("v", "1", 90));
   ASSERT_TRUE(this->limit(this->tenant_, {.bytes = 100}));
@@ -177,7 +177,7 @@ TYPED_TEST(MultipartUsageTest, WhatTheyTakeIsOfWhoBeganThem) {
   EXPECT_EQ(this->ns().usage({}, {this->tenant_, QuotaOf::kUser, kAnn})->by_class[UsageClass::kMultipart],
             (Usage{95, 2, 1}));
   EXPECT_EQ(code(this->part("u", "2", 6)), Errc::kQuota);
-  // The object is of whoever completes it, who needs the room.
+  // The object belongs to the user who completes it, who needs the room.
   EXPECT_EQ(code(this->complete("u", "o", {"1"}, kBob)), Errc::kQuota);
   // Counted anew, also from the beginning.
   ASSERT_TRUE(this->ns().count_owners({}, {this->tenant_, false}));
@@ -205,7 +205,7 @@ TYPED_TEST(MultipartUsageTest, TheyMoveWithTheirBucket) {
   this->expect_usage(other, {60, 2, 2}, {60, 2, 1});
   this->expect_consistent();
   ASSERT_TRUE(this->limit(other, {.bytes = 10, .excluded = kNoMultipart}));
-  // Where they do not count, that is how they move.
+  // Excluded, they move regardless of the limit.
   ASSERT_TRUE(this->rename(other, "b", this->tenant_, "bucket"));
   ASSERT_TRUE(this->rename(this->tenant_, "bucket", other, "b"));
   EXPECT_EQ(code(this->complete("u", "o", {"1"})), Errc::kQuota);
@@ -269,7 +269,7 @@ TYPED_TEST(MultipartUsageTest, ALinkToAPartThatNobodyHasRoomForStaysTheUploads) 
   this->expect_usage(kRootId, {0, 0, 3}, {});
 }
 
-// Nothing of an upload is anything that was deleted, and it is no new child of its bucket.
+// No part of an upload counts as deleted, and it is no new child of its bucket.
 TYPED_TEST(MultipartUsageTest, TheBucketsRulesAreNotThose) {
   ASSERT_TRUE(this->volume_->registry().set_recycle({.dir = this->bucket_}));
   ASSERT_TRUE(this->limit(this->bucket_, {.bytes = 1}, QuotaOf::kChildren));
@@ -366,7 +366,7 @@ TYPED_TEST(MultipartUsageTest, ManyAtOnceNeverPassALimit) {
         const bool one = this->part(id, "1", 300 + t).has_value(), both = one && this->part(id, "2", 200).has_value();
         if (both && round % 3 != 2) {
           const Status done = this->complete(id, key, {"1", "2"});
-          EXPECT_TRUE(done) << describe(done.error());  // what counts already needs no room
+          EXPECT_TRUE(done) << describe(done.error());  // counted parts need no more room
           continue;
         }
         if (!both) ++refused;

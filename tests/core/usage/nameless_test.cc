@@ -1,5 +1,4 @@
-// Files that are open and have no name any more: what they hold counts until the last close, and no limit is passed
-// through them.
+// Open files without a name: they count until the last close, and no limit is exceeded through them.
 #include <atomic>
 #include <barrier>
 #include <thread>
@@ -101,7 +100,7 @@ TYPED_TEST(OrphansTest, AFullQuotaIsFullUntilTheLastClose) {
       const FileId other = this->file(dir, "g", 0);
       EXPECT_EQ(code(this->write(other, 0, 1)), Errc::kQuota);
       this->settled();
-      // What it gives up is there for others at once, and what others take is not there for it.
+      // Released room is there for others at once, and room taken by others is not there for it.
       EXPECT_TRUE(this->truncate(file, bytes));
       EXPECT_TRUE(this->write(other, 0, 10));
       EXPECT_EQ(code(this->write(file, bytes, 1)), Errc::kQuota);
@@ -253,7 +252,7 @@ TYPED_TEST(OrphansTest, WhenItsDirectoryGoesThoseAboveGoOnCountingIt) {
   ASSERT_TRUE(this->write(file, kBig, 11));
   this->settled();
 
-  // Nothing of it is forgotten by a restart: whoever had it open may come back.
+  // A restart forgets nothing of it: its clients may come back.
   this->reopen();
   EXPECT_EQ(this->usage(tenant), (Usage{kBig + 11, 1, 0}));
   this->expect_consistent();
@@ -288,8 +287,8 @@ TYPED_TEST(OrphansTest, ARenameOfItsDirectoryTakesItAlong) {
   EXPECT_EQ(this->usage(to), (Usage{0, 0, 1}));
 }
 
-// The file keeps its id and its charge is that of its content: what is replaced can be read to the end by whoever does,
-// but by nobody be written to any more.
+// The file keeps its id and the charge of its content: the replaced content can still be read to the end, but not be
+// written any more.
 TYPED_TEST(OrphansTest, AnObjectIsReplacedWithRoomForOneWhileTheOldOneIsRead) {
   const FileId bucket = this->dir(kRootId, "bucket");
   this->limit(bucket, {.bytes = kBig + kBig / 2});
@@ -321,7 +320,7 @@ TYPED_TEST(OrphansTest, NoLimitIsEverPassedByManyAtOnce) {
       ASSERT_LE(now.files, kThreads - 2);
     }
   });
-  // Nobody removes a file before everybody has asked for one, so there are always some too many.
+  // No thread removes a file before all have asked for one, so there are always some too many.
   std::barrier all_asked(kThreads);
   struct Leaves {
     std::barrier<>& barrier;

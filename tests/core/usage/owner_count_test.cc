@@ -1,4 +1,4 @@
-// Users and groups come to be counted in directories that are full already, while everything goes on.
+// Counting of users and groups starts in directories that are full already, while everything goes on.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -52,7 +52,7 @@ class OwnerCountTest : public QuotaTest<Engine> {
     }
     return all;
   }
-  // What everybody sees is what is stored; that this is right, says the verifier.
+  // Reserved usage equals stored usage; the verifier checks that this is right.
   void expect_both_sides_agree(FileId dir) {
     ASSERT_TRUE(this->volume_->flush());
     EXPECT_EQ(counting(dir).has_value(), false);
@@ -69,7 +69,7 @@ class OwnerCountTest : public QuotaTest<Engine> {
     return dir;
   }
   std::size_t inodes() {
-    EXPECT_TRUE(this->ns().list_quotas(this->root_, {}));  // a scan: what was committed is in the store
+    EXPECT_TRUE(this->ns().list_quotas(this->root_, {}));  // a scan: committed changes are in the store
     std::size_t count = 0;
     const auto it = this->kv_->scan(Family::kInode, {}, {});
     for (; it->valid(); it->next()) ++count;
@@ -173,7 +173,7 @@ TYPED_TEST(OwnerCountTest, AStartBeginsAnewAndKeepsLimits) {
   EXPECT_EQ(this->write(this->create_as(dir, "newer", kAnn).value(), 0, "x").error().code, Errc::kQuota);
 }
 
-// Only of what is in the store: as if the power had gone, with all that was not yet synced applied.
+// Only the state in the store: as after a power cut, with all unsynced changes applied.
 using OwnerCountOnDiskTest = OwnerCountTest<RocksEngine>;
 TEST_F(OwnerCountOnDiskTest, NothingHalfCountedSurvivesADeath) {
   const FileId dir = this->full("d");
@@ -274,7 +274,7 @@ TYPED_TEST(OwnerCountTest, AFullDirectoryDoesNotCrossTheBorderWhileCountingEithe
   }
   const FileId deep = this->mkdir(dir, "deep").value();
   EXPECT_TRUE(this->rename(dir, "sub", deep, "sub"));
-  EXPECT_TRUE(this->rename(kRootId, "d", out, "d"));  // together with what counts
+  EXPECT_TRUE(this->rename(kRootId, "d", out, "d"));  // together with its counters
   this->finish();
   EXPECT_EQ(this->of_user(dir, kBob), (Usage{27, 2, 1}));
   this->expect_both_sides_agree(dir);
@@ -469,7 +469,7 @@ class OwnerCountChangeTest : public OwnerCountTest<Engine> {
     for (const Change& change : changes(mode)) {
       SCOPED_TRACE(change.name);
       if (!Engine::kDurable) begin_anew();
-      // What a store does is the same at each; all of them take long on a disk.
+      // The store's work is the same at each; all of them take long on a disk.
       for (std::size_t looked_at = 0; looked_at <= kFiles; looked_at += Engine::kDurable ? 4 : 1) {
         SCOPED_TRACE("after " + std::to_string(looked_at) + " files");
         const std::size_t before = this->inodes();

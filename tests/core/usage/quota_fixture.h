@@ -1,4 +1,5 @@
-// Two users, their group, and short words for what they and limits do. After each test the verifier counts again.
+// Two users, their group, and short names for their actions and limits. After each test the verifier counts
+// again.
 #pragma once
 
 #include "tests/core/volume_fixture.h"

@@ -210,7 +210,7 @@ TYPED_TEST(QuotaTest, WhatUsersAndGroupsOwnIsExact) {
   const FileId deep = this->mkdir(dir, "deep").value();  // of root
   const FileId a = this->create_as(deep, "a", kAnn).value();
   ASSERT_TRUE(this->write(a, 0, this->text(100)));
-  ASSERT_TRUE(this->write(a, 50, this->text(100'000)));  // beyond what is stored inline
+  ASSERT_TRUE(this->write(a, 50, this->text(100'000)));  // beyond inline size
   EXPECT_EQ(this->of_user(dir, kAnn), (Usage{100'050, 1, 0}));
   ASSERT_TRUE(this->truncate(a, 70));
   EXPECT_EQ(this->of_user(dir, kAnn), (Usage{70, 1, 0}));
@@ -310,7 +310,7 @@ TYPED_TEST(QuotaTest, FilesTakeTheirOwnersChargeAcross) {
   EXPECT_EQ(this->of_user(dir, kAnn), (Usage{50, 1, 0}));
   ASSERT_TRUE(this->rename(dir, "f", out, "f"));
   EXPECT_EQ(this->of_user(dir, kAnn), Usage{});
-  // Over a file of the same owner: what goes makes room.
+  // Over a file of the same owner: the replaced one makes room.
   ASSERT_TRUE(this->write(this->create_as(dir, "g", kAnn).value(), 0, this->text(50)));
   ASSERT_TRUE(this->rename(out, "f", dir, "g"));
   EXPECT_EQ(this->of_user(dir, kAnn), (Usage{50, 1, 0}));

@@ -1,4 +1,4 @@
-// A ledger whose accounts are told one thing at a time.
+// A ledger whose accounts are changed one step at a time.
 #pragma once
 
 #include "core/usage/ledger.h"

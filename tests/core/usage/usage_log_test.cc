@@ -1,4 +1,4 @@
-// What directories count after a crash, wherever between two groups of commits it comes (core/usage/usage_log.h).
+// Usage of directories after a crash between any two groups of commits (core/usage/usage_log.h).
 #include "core/usage/usage_log.h"
 
 #include <random>
@@ -38,7 +38,7 @@ TEST(UsageLog, ARecordSaysWhatWasAdded) {
     EXPECT_FALSE(UsageLog().add(std::string_view(record).substr(0, cut))) << cut;
 }
 
-// Remembers each group, so that the store can be had as it was behind any of them.
+// Records each group, so that the store can be rebuilt as of any of them.
 class GroupsKv final : public kv::MemoryKv {
  public:
   Status apply(std::span<const WriteBatch* const> batches) override {
@@ -71,7 +71,7 @@ class UsageLogTest : public ::testing::TestWithParam<unsigned> {
   std::uint64_t pick(std::uint64_t below) { return random_() % below; }
   FileId directory() { return directories_[pick(directories_.size())]; }
 
-  // What succeeds is remembered; what does not has changed nothing.
+  // Successful changes are recorded; failed ones have changed nothing.
   void step(Volume& volume) {
     Namespace& ns = volume.ns();
     const OpContext ctx{

@@ -22,7 +22,7 @@ std::string bytes(std::string_view text) {
   return out;
 }
 
-// What is stored. A change here is a change of the format.
+// Stored bytes. A change here is a change of the format.
 constexpr std::string_view kPlain =
     "01012c0000000500000000000000000000000000000002010001000300803a09000a00000000000000140000000000000000";
 constexpr std::string_view kWhole =

@@ -1,4 +1,4 @@
-// A volume that serves while its blob store is still told which blobs are in use.
+// A volume that serves while its blob store still adopts blobs.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t kBytes = 1u << 20;
 
-// Nothing is adopted before the test lets it.
+// Nothing is adopted before the test allows it.
 class Gate {
  public:
   void pass() {
@@ -37,7 +37,7 @@ class Gate {
   }
 
  private:
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   bool open_ = false;
 };
@@ -177,7 +177,7 @@ class KilledServerTest : public ::testing::Test {
     EXPECT_TRUE(volume.run_gc());
     EXPECT_EQ(count(*server.blobs), 0U);
   }
-  // Runs it in a child that is killed as soon as it says so.
+  // Runs it in a child that is killed at its own signal.
   template <class Body>
   void run_and_kill(Body body) {
     int ends[2];

@@ -50,7 +50,7 @@ class HeldKv final : public kv::MemoryKv {
     changed_.notify_all();
     changed_.wait(lock, [&] { return !which; });
   }
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   bool holds_name_ = false, holds_sync_ = false, waits_ = false;
 };

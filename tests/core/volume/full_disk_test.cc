@@ -1,5 +1,5 @@
-// A volume on a small disk that is filled, with each kind of thing that takes space: what cannot be kept is refused in
-// time, what makes room works, nothing that was acknowledged is lost, and it goes on by itself.
+// A volume on a small disk that is filled with each kind of object. Growth is refused in time, removals work, nothing
+// that was acknowledged is lost, and it goes on by itself.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -73,7 +73,7 @@ class FullDiskVolumeTest : public ::testing::Test {
     return bytes;
   }
 
-  // Makes things until one is refused; what refused it.
+  // Makes objects until one is refused; returns the error.
   int fill(const std::function<Status(int)>& make, Errc& refused) {
     for (int i = 0; i < kMany; ++i) {
       const Status made = make(i);
@@ -228,7 +228,7 @@ TEST_F(FullDiskVolumeTest, ContentThatFillsTheDiskLeavesTheMetadataAlone) {
   EXPECT_TRUE(becomes_true([&] { return ns().write(ctx_, {file->attr.id, 0, pieces}).has_value(); }));
 }
 
-// What does not take away, and what does, side by side while the disk is full.
+// Growth and removals side by side while the disk is full.
 TEST_F(FullDiskVolumeTest, WhatMayBeDoneOnAFullDisk) {
   ASSERT_TRUE(ns().create(ctx_, {.parent = dir_, .name = "file", .mode = CreateMode::kGuarded}));
   const auto file =

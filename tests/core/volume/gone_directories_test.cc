@@ -89,7 +89,7 @@ TYPED_TEST(GoneDirectoriesTest, WhatLiesInARecycleBinKeepsWhatIsSetUntilItIsPurg
   this->expect_consistent();
 }
 
-// A step takes so many; the next goes on.
+// A step takes a bounded number; the next goes on.
 TYPED_TEST(GoneDirectoriesTest, ManyGoStepByStep) {
   constexpr std::size_t kMany = 300;
   for (std::size_t i = 0; i < kMany; ++i) {

@@ -1,4 +1,4 @@
-// A volume that cannot keep what it is given says so.
+// A volume that cannot store changes reports it.
 #include <gtest/gtest.h>
 
 #include <stdlib.h>
@@ -112,7 +112,7 @@ TEST_F(HealthTest, NothingIsWrittenWhileOtherChangesBecomeDurable) {
   }
   now.pass(Health::kFresh);
   EXPECT_EQ(probes(), 1);
-  // What became durable long ago proves nothing.
+  // Old durable changes prove nothing.
   commit();
   now.pass(Health::kLately + std::chrono::seconds(1));
   EXPECT_EQ(probes(), 1);
@@ -131,7 +131,7 @@ TEST_F(HealthTest, AStoreThatCannotBeSyncedIsNotHealthyAndStaysSo) {
   EXPECT_EQ(kinds(), Kinds{ProblemKind::kMetadataFailed});
 }
 
-// No healthy answer of a moment ago hides what failed since.
+// No healthy answer of a moment ago hides a later failure.
 TEST_F(HealthTest, AFailedCommitIsKnownAtOnce) {
   EXPECT_EQ(kinds(), Kinds{});
   kv_.unsyncable = true;

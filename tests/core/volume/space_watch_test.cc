@@ -10,7 +10,7 @@ constexpr std::int64_t kSecondNs = 1'000'000'000;
 class SpaceWatchTest : public testing::Test {
  protected:
   using Kinds = std::vector<std::string>;
-  // The kinds of the events that this brings, so many seconds after the last look.
+  // The kinds of the new events, this many seconds after the last look.
   Kinds used(std::uint64_t percent, std::int64_t seconds = 0) {
     return look({.total = 1000, .free = 1000 - 10 * percent}, true, seconds);
   }

@@ -1,4 +1,4 @@
-// Two volumes in one process: what they share, and what each has for itself.
+// Two volumes in one process: shared state, and state of each.
 #include <gtest/gtest.h>
 
 #include "backends/blob/memory/memory_blobs.h"

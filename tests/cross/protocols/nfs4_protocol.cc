@@ -179,7 +179,7 @@ class Nfs4Protocol final : public Protocol {
     result.next(kPutrootfh);
     for (std::size_t i = names_of(path).size(); i > 0; --i) result.next(kLookup);
   }
-  // Its reply may be larger than those that the server keeps for a retry.
+  // Its reply may be larger than the server's reply cache.
   CompoundResult call_once(const Ops& ops) {
     return caller_.send(Ops().sequence(caller_.session, caller_.sequence++, 0, false).more(ops));
   }

@@ -1,5 +1,5 @@
-// The few things that a client can do through every protocol, in words that are the same for all: so that one test says
-// what one protocol does, a second one does to it, and a third one sees.
+// The few operations that a client can do through every protocol, in common terms. So one test can act through one
+// protocol, then through a second, and check through a third.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace stoa::cross {
 
-// What a protocol said, in its own word for it.
+// The result of a protocol, in its own terms.
 enum class Outcome : std::uint8_t {
   kOk,
   kMissing,   // NFS3ERR_NOENT, NFS4ERR_NOENT, NoSuchKey
@@ -30,7 +30,7 @@ std::ostream& operator<<(std::ostream& out, Outcome outcome);
 enum class ProtocolKind : std::uint8_t { kNfs3, kNfs4, kS3 };
 std::string_view name_of(ProtocolKind kind);
 
-// What S3 has no words for.
+// Objects that S3 lacks.
 constexpr bool has_directories(ProtocolKind kind) {
   return kind != ProtocolKind::kS3;
 }  // and renames, modes, appending, truncation
@@ -45,15 +45,15 @@ class Protocol {
  public:
   virtual ~Protocol() = default;
 
-  // A file with this content, in place of the old one if there is one. NFS truncates what is there first, and leaves it
-  // empty when the content is then refused.
+  // A file with this content, in place of the old one if there is one. NFS truncates an existing file first, and leaves
+  // it empty when the content is then refused.
   virtual Outcome put(const std::string& path, std::string_view bytes) = 0;
   virtual Content get(const std::string& path) = 0;
   virtual Outcome remove(const std::string& path) = 0;
   virtual std::vector<std::string> list(const std::string& path) = 0;  // names in a directory, sorted
   virtual std::optional<std::uint64_t> size(const std::string& path) = 0;
 
-  // kOther, and a failed expectation, where has_directories() says no.
+  // kOther, and a failed expectation, where has_directories() is false.
   virtual Outcome make_directory(const std::string& path) = 0;  // mode 0755
   virtual Outcome remove_directory(const std::string& path) = 0;
   virtual Outcome rename(const std::string& from, const std::string& to) = 0;
@@ -64,8 +64,7 @@ class Protocol {
   virtual std::uint64_t room(const std::string& path) = 0;  // free bytes, as `df` of the directory shows them
 };
 
-// As a client of the server of tests/serve: uid 0, or 1001, who is nobody special. Fails the test when it cannot
-// connect.
+// As a client of the server of tests/serve: uid 0, or 1001, an ordinary user. Fails the test when it cannot connect.
 std::unique_ptr<Protocol> open_protocol(ProtocolKind kind, const clients::ServerProcess& server, std::uint32_t uid);
 
 // Each in its own file.

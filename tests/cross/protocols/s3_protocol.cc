@@ -32,7 +32,7 @@ class S3Protocol final : public Protocol {
     S3Reply reply = client_.get(path);
     return {outcome_of(reply), reply.ok() ? std::move(reply.body) : std::string()};
   }
-  // Says yes to what is not there, as S3 does.
+  // Succeeds for a missing object, as S3 does.
   Outcome remove(const std::string& path) override { return outcome_of(client_.remove(path)); }
   std::vector<std::string> list(const std::string& path) override {
     const std::string prefix = path + "/";

@@ -1,4 +1,4 @@
-// Every route for every role, and what cannot fool the border of an owner's directory.
+// Every route for every role, and attempts to cross the border of an owner's directory.
 #include <set>
 
 #include "frontends/admin/authentication.h"
@@ -65,7 +65,8 @@ Role first_role(const Route& route) {
   return Role::kAdmin;
 }
 
-// The contract, by name, so that a slip in the table shows. What reads is an auditor's unless it is here.
+// The contract, by name, so that a slip in the table shows. Reading routes are an auditor's unless listed
+// here.
 const std::set<std::string_view> kAdminOnly{"list_tokens", "add_token",        "remove_token",       "create_user",
                                             "change_user", "remove_user",      "list_keys",          "add_key",
                                             "change_key",  "remove_key",       "create_group",       "remove_group",
@@ -75,7 +76,7 @@ const std::set<std::string_view> kForEveryone{"health", "get_console", "get_cons
 
 bool allowed(const Route& route, Role role) {
   if (first_role(route) != Role::kOwner || kForEveryone.contains(route.name)) return role >= first_role(route);
-  // What an owner may do in the directory, an auditor may look at.
+  // An auditor may see everything that an owner may change.
   return role != Role::kAuditor || route.method == Method::kGet;
 }
 
@@ -171,7 +172,7 @@ TEST_F(AccessTest, AnOwnerListsTheQuotasInTheDirectory) {
   };
   EXPECT_EQ(paths(ask(Role::kAuditor, Method::kGet, "/v1/quotas")).size(), 4u);
   EXPECT_EQ(paths(ask(Role::kOwner, Method::kGet, "/v1/quotas")), (std::set<std::string>{"/team", "/team/sub"}));
-  // Page by page, too, whatever lies between.
+  // Page by page, too, with any items between.
   std::set<std::string> seen;
   std::string after = "0";
   for (int i = 0; i < 5 && !after.empty(); ++i) {
@@ -184,7 +185,7 @@ TEST_F(AccessTest, AnOwnerListsTheQuotasInTheDirectory) {
   EXPECT_TRUE(paths(ask(Role::kOwner, Method::kGet, "/v1/quotas?filled=90")).empty());
 }
 
-// A bin of the root, which operators rule: in it lies what the owner deleted, and what others did.
+// A bin of the root, which operators control: it has items of the owner, and of others.
 class OwnerRecycleTest : public AccessTest {
  protected:
   OwnerRecycleTest() {
@@ -240,7 +241,7 @@ TEST_F(OwnerRecycleTest, AnOwnerRestoresNothingToPlacesOutside) {
                               "/team/sub/../../other/new", "/nothing/new", "/team/../nothing/new", "/teamwork"}) {
     const Answer refused = restore("mine", outside);
     EXPECT_EQ(refused.status, 403u) << outside << refused.text;
-    // Whether something is there, is not told.
+    // The existence of an object is not revealed.
     EXPECT_THAT(refused.message(), HasSubstr("the role owner")) << outside;
   }
   EXPECT_EQ(restore("mine", "/team/nothing/new").status, 404u);
@@ -255,7 +256,7 @@ TEST_F(OwnerRecycleTest, AnOwnerNeitherRestoresNorPurgesWhatWasDeletedElsewhere)
   for (const char* name : {"theirs", "top"}) {
     const Answer refused = restore(name);
     EXPECT_EQ(refused.status, 404u) << refused.text;
-    // As for what is in no bin at all.
+    // As for an item in no bin at all.
     EXPECT_EQ(refused.message(), ask(Role::kOwner, Method::kPost, "/v1/recycle/restore", R"({"id": "1-2"})").message());
     EXPECT_EQ(restore(name, "/team/sub/x").status, 404u);
     EXPECT_EQ(purge({{"path", "/team"}, {"ids", {id_of(name)}}}).json["removed"], 0);
@@ -291,7 +292,7 @@ TEST_F(OwnerRecycleTest, WhatLeftTheDirectoryIsNotShownThereNorBroughtBackThere)
   EXPECT_EQ(get("/v1/recycle?path=/team").json["items"][1]["path"], "/other/secret project/left");
   EXPECT_EQ(restore("left").status, 403u);
   EXPECT_EQ(restore("left", "/team").json["path"], "/team/left");
-  // And what was deleted there under the bin of the root went with it.
+  // And items deleted there under the bin of the root went with it.
   EXPECT_EQ(restore("deep", "/team/x").status, 404u);
 }
 
@@ -309,7 +310,7 @@ TEST_F(AccessTest, AnOwnerSeesAndLimitsWhatIsInTheDirectoryAndNothingElse) {
   }
   EXPECT_EQ(owner(Method::kGet, "/v1/stat?path=/team/f"), 200u);
   EXPECT_EQ(owner(Method::kGet, "/v1/stat?path=/other/../team/f"), 200u);
-  // That something is missing is told where it would have been the owner's.
+  // A missing object is reported where it would have been the owner's.
   EXPECT_EQ(owner(Method::kGet, "/v1/stat?path=/team/nothing"), 404u);
   EXPECT_EQ(owner(Method::kGet, "/v1/stat?path=/team/nothing/../../other"), 404u);
   EXPECT_EQ(owner(Method::kGet, "/v1/stat?path=/team/f/x"), 400u);
@@ -329,7 +330,7 @@ TEST_F(AccessTest, TheLimitsOfTheDirectoryItselfAreNotItsOwners) {
   const Answer raised = ask(Role::kOwner, Method::kPut, "/v1/quota?path=/team", R"({"bytes": 1000})");
   EXPECT_EQ(raised.status, 403u);
   EXPECT_THAT(raised.message(), HasSubstr("operator"));
-  // Nor does it leave out what counts.
+  // Nor does it exclude classes.
   EXPECT_EQ(owner(Method::kPut, "/v1/quota?path=/team", R"({"bytes": 100, "count": []})"), 403u);
   EXPECT_EQ(owner(Method::kPut, "/v1/quota?path=/team", R"({"count": []})"), 403u);
   EXPECT_EQ(get("/v1/quota?path=/team").json["limits"]["count"].size(), 3u);
@@ -349,10 +350,10 @@ TEST_F(AccessTest, RenamesAndLinksDoNotMoveTheBorder) {
   EXPECT_EQ(owner(Method::kGet, "/v1/stat?path=/team"), 403u);
   EXPECT_EQ(owner(Method::kGet, "/v1/stat?path=/other/moved"), 200u);
   EXPECT_EQ(ask(Role::kOwner, Method::kGet, "/v1/session").json["directory"], "/other/moved");
-  // What is moved out is out.
+  // A directory moved out is out of reach.
   ASSERT_TRUE(ns.rename({}, {.from_parent = team_, .from_name = "sub", .to_parent = core::kRootId, .to_name = "sub"}));
   EXPECT_EQ(owner(Method::kGet, "/v1/stat?path=/sub"), 403u);
-  // A symbolic link is itself, not what it names.
+  // A symbolic link is itself, not its target.
   ASSERT_TRUE(ns.symlink({}, {.parent = team_, .name = "out", .target = "/sub"}));
   EXPECT_EQ(owner(Method::kGet, "/v1/stat?path=/other/moved/out"), 200u);
   EXPECT_EQ(owner(Method::kGet, "/v1/stat?path=/other/moved/out/"), 200u);

@@ -19,7 +19,7 @@ namespace stoa::admin {
 
 using Json = nlohmann::json;
 
-// The disks under a volume may be said to be full.
+// Disks below a volume that can be declared full.
 class TightBlobs final : public blob::MemoryBlobs {
  public:
   Result<core::BlobId> reserve(std::uint64_t bytes) override {

@@ -1,4 +1,4 @@
-// The routes of audit over a log that only remembers what it was asked.
+// The routes of audit over a log that only records the requests.
 #include "core/api/journal_cursor.h"
 #include "tests/frontends/admin/admin_fixture.h"
 

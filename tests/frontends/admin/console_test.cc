@@ -1,4 +1,4 @@
-// The web console's files, and what its first page asks for.
+// The web console's files, and the requests of its first page.
 #include <algorithm>
 
 #include "base/metrics.h"

@@ -1,4 +1,4 @@
-// The OpenAPI description and the table of routes say the same.
+// The OpenAPI description and the table of routes agree.
 #include <fstream>
 #include <set>
 

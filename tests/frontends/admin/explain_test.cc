@@ -185,7 +185,7 @@ class CausesTest : public AdminTest {
     for (const Json& cause : answer.json["causes"]) {
       found.push_back(cause["what"].get<std::string>() + " | " + cause["remedy"].get<std::string>());
       EXPECT_TRUE(described_.contains(cause["code"].get<std::string>())) << cause;
-      // Every parameter is of what the sentence says.
+      // Every parameter occurs in the sentence.
       for (const auto& [name, value] : cause["parameters"].items()) {
         if (!value.is_string() && !value.is_number()) continue;
         EXPECT_THAT(found.back(), testing::HasSubstr(value.is_string() ? value.get<std::string>() : value.dump()))

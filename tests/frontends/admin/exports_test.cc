@@ -61,7 +61,7 @@ TEST_F(AdminTest, ARefusedExportLeavesNoDirectoryBehind) {
   EXPECT_EQ(call_json(Method::kPost, "/v1/exports", with(kTeam, "owner", "nobody")).status, 400u);
   EXPECT_EQ(call_json(Method::kPost, "/v1/exports", with(kTeam, "protocols", {"smb"})).status, 400u);
   EXPECT_EQ(call_json(Method::kPost, "/v1/exports", with(kTeam, "surprise", 1)).status, 400u);
-  // What only the registry refuses.
+  // Checks made only by the registry.
   EXPECT_EQ(call_json(Method::kPost, "/v1/exports", with(with(kTeam, "name", "Not_A_Bucket"), "path", "/team")).status,
             400u);
   EXPECT_EQ(call_json(Method::kPost, "/v1/exports", with(kTeam, "security", {"sys", "sys"})).status, 400u);
@@ -72,7 +72,7 @@ TEST_F(AdminTest, ARefusedExportLeavesNoDirectoryBehind) {
   EXPECT_EQ(get("/v1/stat?path=/team").status, 404u);
 }
 
-// What fails behind all checks: here a quota lets in one directory only.
+// A failure behind all checks: here a quota lets in one directory only.
 TEST_F(AdminTest, AnExportThatFailsOnTheWayTakesItsDirectoriesAlong) {
   make_directory("a");
   ASSERT_EQ(call(Method::kPut, "/v1/quota?path=/a", R"({"files": 2})").status, 200u);
@@ -93,7 +93,7 @@ TEST_F(AdminTest, AnExportAsksForKerberosOnlyWhereThereIsSome) {
   ASSERT_EQ(call(Method::kPatch, "/v1/exports/team", R"({"security": ["krb5p"]})").status, 200u);
   EXPECT_TRUE(get("/v1/status").json["warnings"].empty());
 
-  // The keytab goes away: what is there is told, and other changes go on.
+  // The keytab goes away: existing exports are shown, and other changes go on.
   service_->kerberos = [] { return Status(fail(Cause::kKeytabUnreadable, "/keytab")); };
   EXPECT_EQ(call(Method::kPatch, "/v1/exports/team", R"({"read_only": true})").status, 200u);
   EXPECT_THAT(
@@ -105,7 +105,7 @@ TEST_F(AdminTest, AnExportAsksForKerberosOnlyWhereThereIsSome) {
       << causes;
 }
 
-// A change of one thing leaves every other as it was.
+// A change of one member leaves every other unchanged.
 TEST_F(AdminTest, AChangeOfAnExportChangesOnlyWhatItNames) {
   ASSERT_EQ(call(Method::kPost, "/v1/users", R"({"name": "ann"})").status, 201u);
   ASSERT_EQ(call_json(Method::kPost, "/v1/exports", with(with(kTeam, "read_only", true), "owner", "ann")).status, 201u);

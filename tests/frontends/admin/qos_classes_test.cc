@@ -26,7 +26,7 @@ TEST_F(AdminTest, QosClassesAreSetListedAndRemovedByTheirWords) {
     EXPECT_EQ(get("/v1/qos/class?target=" + target).json, set.json);
   }
   EXPECT_EQ(get("/v1/qos/classes").json["qos_classes"].size(), 11u);
-  // What is not named is not limited.
+  // Kinds not named are not limited.
   EXPECT_EQ(call(Method::kPut, "/v1/qos/class?target=/dir", R"({"metadata_ops": 5, "read_bytes": null})")
                 .json["limits"]["read_bytes"],
             Json());
@@ -106,7 +106,7 @@ TEST_F(AdminTest, QosClassesComeInPages) {
     }
     EXPECT_EQ(qos_classes, all["qos_classes"]) << limit;
   }
-  // What a page ended with may be gone when the next one is asked for.
+  // The last entry of a page may be gone when the next page is requested.
   const std::string after = get("/v1/qos/classes?limit=4").json["next_after"];
   const Json rest = get("/v1/qos/classes?after=" + after).json["qos_classes"];
   ASSERT_EQ(call(Method::kDelete, "/v1/qos/class?target=" + all["qos_classes"][3]["target"].get<std::string>()).status,

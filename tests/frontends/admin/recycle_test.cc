@@ -69,7 +69,7 @@ TEST_F(RecycleRoutesTest, AQuotaDeclaresWhatItCounts) {
   EXPECT_EQ(set.json["usage_by_class"]["multipart"]["bytes"], 0);
   EXPECT_EQ(get("/v1/quotas").json["quotas"][0]["usage_counted"]["bytes"], 60);
   EXPECT_EQ(get("/v1/usage?path=/dir").json["usage_counted"]["bytes"], 60);
-  // Above, everything counts; there, too, it is known what.
+  // Above, everything counts; there, too, by class.
   EXPECT_EQ(get("/v1/quota?path=/").json["usage_by_class"]["recycled"]["bytes"], 40);
   EXPECT_EQ(get("/v1/quota?path=/").json["limits"]["count"],
             Json::array({"recycled", "open_but_deleted", "multipart"}));
@@ -85,7 +85,7 @@ TEST_F(RecycleRoutesTest, AQuotaDeclaresWhatItCounts) {
   }
   EXPECT_EQ(get("/v1/quota?path=/dir").json["limits"], set.json["limits"]);
 
-  // Users and groups are limited by the same, which is not theirs to declare.
+  // The same applies to users and groups, which cannot change it.
   ASSERT_EQ(call(Method::kPut, "/v1/quota/owners?path=/dir", R"({"counted": true})").status, 200u);
   EXPECT_EQ(call(Method::kPut, "/v1/quota?path=/dir&user=7", R"({"bytes": 5, "count": ["recycled"]})").status, 400u);
   const Answer user = call(Method::kPut, "/v1/quota?path=/dir&user=7", R"({"bytes": 5})");

@@ -11,7 +11,7 @@ TEST_F(AdminTest, WithoutATokenOnlyWhatIsOpenIsAnswered) {
     for (const std::string header :
          {"", "Bearer", "Bearer ", "Bearer wrong", "Bearer secretx", "Basic secret", "secret"}) {
       Request request{.method = route.method, .path = std::string(route.pattern), .authorization = header};
-      request.client = "unix";  // where wrong tokens are not held up
+      request.client = "unix";  // without delay for wrong tokens
       const Answer answer = send(request);
       if (route.access == Access::kOpen) {
         EXPECT_NE(answer.status, 401u) << route.pattern;  // 404 for the console, which these tests do without

@@ -1,4 +1,4 @@
-// The HTTP side: what the router never sees.
+// The HTTP side, below the router.
 #include "frontends/admin/admin_server.h"
 
 #include <arpa/inet.h>
@@ -142,7 +142,7 @@ TEST_F(AdminTest, OnlyWhoNamesThisMachineByAddressIsTrustedForBeingOnIt) {
   EXPECT_THAT(metrics("nas.example.org", "Authorization: Bearer secret\r\n"), StartsWith("HTTP/1.1 200"));
 }
 
-// Clients that send a byte of a header now and then, and such that say nothing, hold all places there are.
+// Clients that send a byte of a header now and then, and silent ones, hold all places.
 TEST_F(AdminTest, DripsAndIdlersLockNeitherThePortNorTheLocalSocket) {
   std::string pattern = (std::filesystem::temp_directory_path() / "stoa-admin-XXXXXX").string();
   const std::string folder = mkdtemp(pattern.data());

@@ -87,7 +87,7 @@ TEST(ThrottleTest, AnIpv6ClientIsItsNetwork) {
 
 class TightTest : public AdminTest {
  protected:
-  // The next token of a bucket comes in an hour, so that no clock decides what is seen here.
+  // The next token of a bucket comes in an hour, so the clock does not affect the result.
   TightTest()
       : AdminTest({.requests_per_second = 1 / 3600.0,
                    .requests_burst = 2,

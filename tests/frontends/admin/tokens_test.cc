@@ -97,7 +97,7 @@ TEST_F(AdminTest, WhatIsRefusedOrChangesIsRecordedWithoutSecrets) {
   EXPECT_EQ(last().status, 401u);
   EXPECT_EQ(last().token, "");
   EXPECT_EQ(last().target, "");
-  // Who reads secrets is worth a record; the secrets are not in it.
+  // Reading secrets is recorded; the secrets are not.
   ASSERT_EQ(call(Method::kPost, "/v1/users",
                  R"({"name": "ann", "create_key": true, "access_key": "AKEY", "secret_key": "very-secret-key"})")
                 .status,

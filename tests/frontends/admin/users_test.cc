@@ -28,7 +28,7 @@ TEST_F(AdminTest, UsersAndGroupsNeverGetEachOthersNumbers) {
   EXPECT_EQ(user(R"({"name": "bob", "gid": 1004})")["uid"], 1003);  // ann is in 1002
   EXPECT_EQ(group(R"({"name": "crew"})")["gid"], 1005);
   EXPECT_EQ(user(R"({"name": "cid"})")["uid"], 1006);
-  // A uid that is asked for is given, with a group of its own.
+  // A requested uid is given, with a group of its own.
   const Json dan = user(R"({"name": "dan", "uid": 1000})"), eve = user(R"({"name": "eve", "uid": 1002})");
   EXPECT_EQ(dan["uid"], 1000);
   EXPECT_EQ(dan["gid"], 1007);
@@ -36,7 +36,7 @@ TEST_F(AdminTest, UsersAndGroupsNeverGetEachOthersNumbers) {
   EXPECT_EQ(user(R"({"name": "fay", "uid": 2000})")["gid"], 2000);
   EXPECT_EQ(user(R"({"name": "fay2", "uid": 2000})")["gid"], 2000);              // the same one under another name
   EXPECT_EQ(user(R"({"name": "gus", "uid": 1000, "gid": 1000})")["gid"], 1000);  // by an explicit word
-  // What is gone from a record is nobody's number either while somebody is in it.
+  // The number of a removed group is not reused while a user is in it.
   EXPECT_EQ(call(Method::kDelete, "/v1/users/cid").status, 204u);
   EXPECT_EQ(group(R"({"name": "team"})")["gid"], 1006);
 }
@@ -79,7 +79,7 @@ TEST_F(AdminTest, KeysAreAddedDisabledAndRemoved) {
   EXPECT_EQ(call(Method::kPost, "/v1/users/bob/keys", R"({})").status, 404u);
 }
 
-// Lists that grow come in pages; each name once, whatever is made or removed between two of them.
+// Growing lists come in pages; each name once, despite additions and removals between two of them.
 TEST_F(AdminTest, UsersGroupsExportsAndTokensComeInPages) {
   make_directory("team");
   for (const char* const name : {"eve", "bob", "ann", "dan", "cat"}) {
@@ -99,7 +99,7 @@ TEST_F(AdminTest, UsersGroupsExportsAndTokensComeInPages) {
     EXPECT_EQ(first[member][0]["name"], "ann");
     EXPECT_EQ(first["truncated"], true);
     EXPECT_EQ(first["next_after"], "bob");
-    ASSERT_EQ(call(Method::kDelete, path + "/bob").status, 204u);  // where the next page begins
+    ASSERT_EQ(call(Method::kDelete, path + "/bob").status, 204u);  // begin of the next page
     const Json second = get(path + "?limit=3&after=bob").json;
     ASSERT_EQ(second[member].size(), 3u);
     EXPECT_EQ(second[member][0]["name"], "cat");
@@ -114,7 +114,7 @@ TEST_F(AdminTest, UsersGroupsExportsAndTokensComeInPages) {
   }
 }
 
-// What is answered is bounded without asking for it.
+// Answers are bounded by default.
 TEST_F(AdminTest, TenThousandClientsComeInPagesOfAThousand) {
   for (std::uint64_t id = 10'000; id > 0; --id)
     clients_.push_back({.id = id, .protocol = "nfs", .version = "nfs4.1", .address = "10.0.0.1", .name = "n"});

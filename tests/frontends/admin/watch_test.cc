@@ -23,7 +23,7 @@ struct Event {
   Json data;
 };
 
-// One request and what comes back, event by event. The body is chunked; the borders of chunks mean nothing here.
+// One request and its answer, event by event. The body is chunked; the borders of chunks mean nothing here.
 class Watching {
  public:
   Watching(std::uint16_t port, const std::string& target, int receive_bytes = 0)

@@ -1,4 +1,4 @@
-// Certificates: what is read from files, what is refused, and what counts as renewed.
+// Certificates: reading of files, refusals, and detection of renewal.
 #include "frontends/http/certificate.h"
 
 #include <gtest/gtest.h>

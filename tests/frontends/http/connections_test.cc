@@ -1,4 +1,4 @@
-// Deadlines of connections, and which give way: with a clock of its own.
+// Deadlines of connections, and the choice of those that give way: with a clock of its own.
 #include "frontends/http/connections.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // NFSv3: each operation that has an offset, a count or a size, with values at which arithmetic goes wrong. The answer
-// is RFC 1813's; what was refused has changed nothing, and the server goes on.
+// is RFC 1813's; a refused call has changed nothing, and the server goes on.
 #include "tests/frontends/nfs/awkward_values.h"
 #include "tests/frontends/nfs/protocol_fixture.h"
 
@@ -57,7 +57,7 @@ TEST_P(AwkwardTest, WriteTakesWhatEndsWithinTheLargestFileAndNothingElse) {
       } else if (offset < (1ull << 40)) {
         EXPECT_EQ(status, NfsStatus::kOk) << offset << ' ' << count;
       } else {
-        // What the host's file system has to say.
+        // The answer of the host's file system.
         EXPECT_TRUE(status == NfsStatus::kOk || status == NfsStatus::kFBig || status == NfsStatus::kNoSpc)
             << static_cast<int>(status);
       }
@@ -67,7 +67,7 @@ TEST_P(AwkwardTest, WriteTakesWhatEndsWithinTheLargestFileAndNothingElse) {
       }
       EXPECT_EQ(nfs->attributes(file_).size, std::max<std::uint64_t>(content_.size(), offset + count));
       EXPECT_EQ(nfs->read(file_, offset, static_cast<std::uint32_t>(count)), data);
-      // As it was.
+      // Unchanged.
       ASSERT_TRUE(nfs->setattr(file_, {.size = content_.size()}).ok());
       if (offset < content_.size()) {
         ASSERT_EQ(nfs->write(file_, offset, content_.substr(offset, count)), NfsStatus::kOk);

@@ -36,8 +36,8 @@ TEST_P(DataTest, WhatWasWrittenIsReadForAnySize) {
   }
 }
 
-// What a worker has not needed yet has to be had when the reply is made: on its first call, and after a reply so large
-// that its memory was given back.
+// Memory not used by a worker yet must be allocated for the reply: on its first call, and after a reply so large that
+// its memory was given back.
 TEST_P(DataTest, TheFirstReadOfAFreshServerIsWholeForAnyLength) {
   options.workers = 1;
   for (const std::size_t size : {1u, 4093u, 4095u, 13'497u, 16'383u, 16'815u, 21'915u, 65'533u, 65'535u}) {

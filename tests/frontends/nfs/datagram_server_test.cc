@@ -1,4 +1,4 @@
-// Calls over UDP: who is believed.
+// Calls over UDP: accepted credentials.
 #include "frontends/nfs/rpc/datagram_server.h"
 
 #include <gtest/gtest.h>

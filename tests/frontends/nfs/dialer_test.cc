@@ -1,4 +1,4 @@
-// Calls out: what fails, and what one host may have. Answers: v40_protocol/delegation_test.cc.
+// Calls to clients: failures, and limits of one host. Answers: v40_protocol/delegation_test.cc.
 #include "frontends/nfs/rpc/dialer.h"
 
 #include <arpa/inet.h>
@@ -17,7 +17,7 @@ Address loopback(std::uint8_t last) {
   return {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, last};
 }
 
-// Bound, so that nobody else has the port; `listens`: connections are made and never answered.
+// Bound, so that the port is taken; `listens`: connections are made and never answered.
 class Port {
  public:
   explicit Port(bool listens, std::uint8_t host = 1) : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {

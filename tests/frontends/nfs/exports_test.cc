@@ -1,4 +1,4 @@
-// MOUNT, and the rules of exports: who may come in, as whom, and how far.
+// MOUNT, and the rules of exports: admission, squashing, and reach.
 #include "tests/frontends/nfs/protocol_fixture.h"
 
 namespace stoa::test {

@@ -43,8 +43,8 @@ Bytes GssCaller::encode_call(const CallSpec& wanted, std::span<const std::byte> 
   const std::uint32_t service = faults.service.value_or(static_cast<std::uint32_t>(service_));
   spec.auth_flavor = kGss;
   spec.auth_body = credential(faults.version, faults.procedure.value_or(0), sequence, service, handle);
-  // What the verifier covers: all up to the end of the credential. encode() puts flavor and length of the verifier
-  // behind it.
+  // The part covered by the verifier: all up to the end of the credential. encode() puts flavor and length of the
+  // verifier behind it.
   spec.verifier_flavor = kGss;
   spec.verifier_body.clear();
   const Bytes head = encode(spec);

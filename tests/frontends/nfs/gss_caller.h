@@ -19,13 +19,13 @@ struct GssInitResult {
   Bytes token;
 };
 
-// What to do wrong in one call.
+// Faults to make in one call.
 struct GssFaults {
   std::uint32_t version = 1;
   std::optional<std::uint32_t> procedure{};  // gss_proc
   std::optional<std::uint32_t> sequence{};   // else the next one
   std::optional<std::uint32_t> inner_sequence{};
-  std::optional<std::uint32_t> service{};  // as the header says it
+  std::optional<std::uint32_t> service{};  // as in the header
   bool bad_mic = false;                    // of the header
   bool bad_body = false;                   // its last byte
 };
@@ -36,9 +36,9 @@ class GssCaller {
   GssCaller(WireClient& wire, rpc::GssContext& context, rpc::GssService service, const CallSpec& target)
       : wire_(wire), context_(context), service_(service), target_(target) {}
 
-  // RPCSEC_GSS_INIT (or CONTINUE_INIT with the handle that is known) with this token; takes over the handle.
+  // RPCSEC_GSS_INIT (or CONTINUE_INIT with the present handle) with this token; takes over the handle.
   std::optional<GssInitResult> init(std::span<const std::byte> token, bool more = false);
-  // A reply whose verifier is right has its results unwrapped; one whose verifier or wrapping is wrong is none.
+  // A reply with a right verifier has its results unwrapped; one with a wrong verifier or wrapping is none.
   std::optional<WireReply> call(const CallSpec& spec, std::span<const std::byte> arguments = {},
                                 const GssFaults& faults = {});
   Bytes encode_call(const CallSpec& spec, std::span<const std::byte> arguments, const GssFaults& faults = {});

@@ -1,5 +1,5 @@
-// RPCSEC_GSS on the server (RFC 2203) with a mechanism made for the purpose: contexts, the sequence window, the three
-// services, what is denied, dropped and garbage, and duplicates of wrapped calls.
+// RPCSEC_GSS on the server (RFC 2203) with a test mechanism: contexts, the sequence window, the three services, denied,
+// dropped and malformed calls, and duplicates of wrapped calls.
 #include "frontends/nfs/rpc/gss_server.h"
 
 #include <gtest/gtest.h>
@@ -29,8 +29,8 @@ constexpr std::uint32_t kBulkMax = 1 << 20;
 enum ToyProcedure : std::uint32_t { kNull = 0, kWho = 1, kCount = 2, kBulk = 3 };
 enum : std::uint32_t { kBadCredential = 1, kBadVerifier = 3, kCredentialProblem = 13, kContextProblem = 14 };
 
-// WHO: the principal, and the text that was sent; COUNT: a change that is not idempotent; BULK: so many bytes, without
-// a copy.
+// WHO: returns the principal, and the text that was sent; COUNT: a change that is not idempotent; BULK: returns this
+// many bytes, without a copy.
 class ToyProgram final : public test::PlainProgram {
  public:
   std::uint32_t number() const override { return kToy; }
@@ -111,7 +111,7 @@ class GssServerTest : public testing::Test {
     const std::string text = metrics_.render();
     return std::stod(text.substr(text.find("\nstoa_nfs_gss_contexts ") + 23));
   }
-  // No answer: what is asked next is answered first.
+  // No answer: the next call is answered first.
   static void expect_dropped(WireClient& wire, GssCaller& caller, const Bytes& record) {
     ASSERT_TRUE(wire.send_record(record));
     const auto next = caller.call(spec(kNull, 4711));
@@ -399,7 +399,7 @@ TEST_F(GssServerTest, ABodyThatWasChangedIsGarbage) {
     reply = ann.caller.call(spec(kCount), {}, {.inner_sequence = 5000});
     ASSERT_TRUE(reply);
     EXPECT_EQ(reply->accept_status, 4u);
-    // The header says another service than the body was made for.
+    // The header has another service than that of the body.
     for (const std::uint32_t said : {2u, 3u}) {
       if (said == static_cast<std::uint32_t>(service)) continue;
       reply = ann.caller.call(spec(kCount), {}, {.service = said});

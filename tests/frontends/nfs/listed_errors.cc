@@ -100,7 +100,7 @@ const std::map<std::uint32_t, Errors>& errors_41() {
   // In nearly every list.
   static const Errors any{kBadXdr,    kDeadSession,      kDelay,       kOpNotInSession, kRepTooBig, kRepTooBigToCache,
                           kReqTooBig, kRetryUncachedRep, kServerFault, kTooManyOps};
-  // Of those that take the stateid of an open file.
+  // Errors of operations that take the stateid of an open file.
   static const Errors io{kAccess, kAdminRevoked, kBadStateId,   kDelegRevoked, kExpired,  kGrace, kInval,   kIo,
                          kIsDir,  kLocked,       kNoFileHandle, kOldStateId,   kOpenMode, kStale, kSymlink, kWrongType};
   static const std::map<std::uint32_t, Errors> table = [] {

@@ -1,4 +1,5 @@
-// Which errors each operation may return: RFC 7530 13.2, RFC 8881 15.2, RFC 7862 11.2, RFC 8276 8.5.
+// The errors that each operation may return: RFC 7530 13.2, RFC 8881 15.2, RFC 7862 11.2, RFC 8276
+// 8.5.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Handles of what was moved out of an export, by an administrator or through another export: stale for each procedure,
-// until it is back.
+// Handles of files moved out of an export, by an administrator or through another export: stale for each procedure,
+// until they are back.
 #include "tests/frontends/nfs/protocol_fixture.h"
 
 namespace stoa::test {
@@ -23,7 +23,7 @@ class MovedOutTest : public ProtocolTest {
     ASSERT_TRUE(volume->ns().rename({}, {.from_parent = from, .from_name = name, .to_parent = to, .to_name = name}));
   }
   NfsStatus about(std::uint32_t procedure, const Xdr& arguments) { return nfs->call(procedure, arguments).status; }
-  // What each procedure says of them.
+  // The status of each procedure for them.
   std::vector<NfsStatus> all() {
     const Sattr mode{.mode = 0600};
     Xdr set;

@@ -7,7 +7,7 @@ namespace {
 
 class NamesTest : public ExportedTest {
  protected:
-  // Expects the wcc_data of a change to the root directory: before as it was, after as it is.
+  // Expects the wcc_data of a change to the root directory: the state before and after.
   void expect_changed(rpc::XdrReader& in, const WireAttributes& before) {
     const WireWcc wcc = read_wcc(in);
     ASSERT_TRUE(wcc.before);

@@ -54,7 +54,7 @@ WireAttributes read_attributes(rpc::XdrReader& in);
 std::optional<WireAttributes> read_post_op(rpc::XdrReader& in);
 WireWcc read_wcc(rpc::XdrReader& in);
 
-// What a call gave. `in` stands behind the status.
+// The result of a call. `in` is positioned behind the status.
 struct NfsResult {
   explicit NfsResult(std::optional<WireReply> r)
       : reply(r ? std::move(*r) : WireReply{.reply_status = 99}), in(reply.results) {
@@ -85,7 +85,7 @@ struct WireListing {
   std::size_t resok_bytes = 0;  // of the READDIR3resok structure
 };
 
-// sattr3 with nothing set but what is given.
+// sattr3 with only the given attributes set.
 struct Sattr {
   std::optional<std::uint32_t> mode, uid, gid;
   std::optional<std::uint64_t> size;

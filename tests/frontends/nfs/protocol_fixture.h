@@ -28,8 +28,8 @@ class ProtocolTest : public testing::Test {
   void restart();
   void start_protocol();
   std::uint64_t metric(std::string_view line_start) const;
-  // From now on, what is denied on the volume is in the journal; and what the server has refused since, as "who it
-  // claimed to be: request: reason".
+  // From now on, denials on the volume are in the journal; returns the server's refusals since, as "claimed
+  // identity: request: reason".
   void audit_denials();
   std::vector<std::string> refusals();
 

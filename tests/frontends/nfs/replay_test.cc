@@ -1,4 +1,4 @@
-// What a client may lose and send again: replies, connections, the whole server.
+// Losses and retransmissions of a client: replies, connections, the whole server.
 #include <thread>
 
 #include "tests/frontends/nfs/protocol_fixture.h"

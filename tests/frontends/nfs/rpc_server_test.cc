@@ -69,7 +69,7 @@ class ToyProgram final : public test::PlainProgram {
         return {};
       }
       case kBulk: {
-        const std::uint32_t size = std::min(in.u32(), kBulkMax);  // the noise test asks for anything
+        const std::uint32_t size = std::min(in.u32(), kBulkMax);  // the noise test sends any value
         auto memory = std::make_shared<Bytes>(size, std::byte{7});
         reply.out.u32(size);
         reply.slices.push_back({.bytes = *memory, .length = size, .keep = memory});
@@ -281,7 +281,7 @@ TEST_F(RpcServerTest, LongCallsLeaveWorkersForShortOnes) {
   WireClient slow(port_);
   for (std::uint32_t i = 0; i < 40; ++i) {
     slow.send_record(encode(spec(kGate, i)));
-    // One by one, so that each is received by itself, by whichever worker is free.
+    // One by one, so that each is received by itself, by any free worker.
     if (i < 2) toy_.wait_for_waiting(static_cast<int>(i) + 1);
   }
   WireClient other(port_);
@@ -436,7 +436,7 @@ TEST_F(RpcServerTest, RefusesConnectionsBeyondTheLimits) {
 TEST_F(RpcServerTest, IdleConnectionsOfAnAddressGiveWayToItsNewOnes) {
   ServerOptions options;
   options.limits.connections_per_address_max = 3;
-  options.workers = 1;  // who has its reply is not busy any more when the next one is accepted
+  options.workers = 1;  // a client with its reply is not busy any more when the next one is accepted
   start(options);
   std::vector<std::unique_ptr<WireClient>> clients;
   for (int i = 0; i < 3; ++i) {
@@ -460,7 +460,7 @@ TEST_F(RpcServerTest, AFewIdleAddressesDoNotFillTheServer) {
   ServerOptions options;
   options.limits.connections_max = 8;
   options.limits.connections_per_address_max = 4;
-  options.workers = 1;  // who has its reply is not busy any more when the next one is accepted
+  options.workers = 1;  // a client with its reply is not busy any more when the next one is accepted
   start(options);
   WireClient good(port_, 9);
   EXPECT_TRUE(good.call(spec(kNull)));
@@ -492,7 +492,7 @@ TEST_F(RpcServerTest, HalfSentRecordsHaveABudgetAndTheOldestGiveWay) {
   options.limits.half_sent_memory_max = 4 * kOne;
   options.limits.half_sent_memory_per_address_max = 2 * kOne;
   options.limits.half_sent_patience =
-      std::chrono::seconds(1);  // None at all would cut the one who is just sending, on a busy machine.
+      std::chrono::seconds(1);  // None at all would cut off a client that is just sending, on a busy machine.
   start(options);
   const Bytes half(500'000, std::byte{1});
   std::vector<std::unique_ptr<WireClient>> clients;
@@ -509,7 +509,7 @@ TEST_F(RpcServerTest, HalfSentRecordsHaveABudgetAndTheOldestGiveWay) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }
-  // Somebody else's record of the greatest size comes through whole.
+  // Another client's record of the greatest size comes through whole.
   WireClient good(port_, 9);
   Bytes call = encode(spec(kEcho));
   call.resize(1 << 20);

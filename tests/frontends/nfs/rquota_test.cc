@@ -1,4 +1,4 @@
-// What `quota` on an NFSv3 client is told (frontends/nfs/rquota/program.h).
+// The answers to `quota` on an NFSv3 client (frontends/nfs/rquota/program.h).
 #include "frontends/nfs/rquota/program.h"
 #include "tests/frontends/nfs/protocol_fixture.h"
 
@@ -129,7 +129,7 @@ TEST_F(RquotaTest, WhatIsMalformedIsRefused) {
   EXPECT_EQ(ask(kAnn, 3, Xdr().string("/test").u32(kAnn)).accept, kVersionMismatch);
 }
 
-// --- and what NFSv3 itself says
+// --- the answers of NFSv3 itself
 
 TEST_F(RquotaTest, FsstatIsThatOfTheCallersTightestQuota) {
   limit(core::QuotaOf::kUser, kAnn, {.bytes = 1000, .files = 5});

@@ -1,4 +1,4 @@
-// A mechanism for tests of RPCSEC_GSS: tokens say in plain words what is to happen, and checksums are no secret.
+// A mechanism for tests of RPCSEC_GSS: tokens state the result in plain words, and checksums are no secret.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A raw ONC RPC client for tests: says exactly what it is told to say, and shows exactly what came back.
+// A raw ONC RPC client for tests: sends exactly the given bytes, and shows exactly the answer.
 #pragma once
 
 #include <cstddef>
@@ -60,7 +60,7 @@ struct WireReply {
 class WireClient {
  public:
   static constexpr std::uint8_t kIpv6 = 0;
-  // From 127.0.0.`host`: another client than the others, as far as addresses go; kIpv6: from ::1.
+  // From 127.0.0.`host`: another client by address; kIpv6: from ::1.
   explicit WireClient(std::uint16_t port, std::uint8_t host = 1);
   ~WireClient();
   WireClient(const WireClient&) = delete;
@@ -70,7 +70,7 @@ class WireClient {
   bool send_record(std::span<const std::byte> record);
   // Cuts the record into fragments of `size` bytes.
   bool send_fragments(std::span<const std::byte> record, std::size_t size);
-  // Nothing: the server closed the connection (or answered nonsense).
+  // Empty: the server closed the connection (or answered nonsense).
   std::optional<Bytes> receive_record();
   std::optional<WireReply> receive();
   static std::optional<WireReply> parse(std::span<const std::byte> record);

@@ -74,7 +74,7 @@ TEST(ReplyBuffer, KeepsItsBytesWhenItGrows) {
   for (std::uint32_t i = 0; i < 10'000; ++i) ASSERT_EQ(in.u32(), i);
 }
 
-// What a READ does: the bytes come first, then what stands before them.
+// The steps of a READ: the bytes come first, then their head.
 test::Bytes reserved_and_filled(ReplyBuffer& buffer, std::size_t most, std::size_t length) {
   test::Bytes expected(buffer.bytes().begin(), buffer.bytes().end());
   XdrWriter out(buffer);
@@ -153,7 +153,7 @@ TEST(ReplyBufferDeathTest, NothingElseIsWrittenWhileAReservationIsOpen) {
   auto place = out.reserve(8, 100);
   EXPECT_DEATH(out.u32(2), "reserved_");
   EXPECT_DEATH(out.truncate(0), "reserved_");
-  EXPECT_DEATH(place.commit(100, [&] { out.u64(1), out.u32(2); }), "reserved_");  // a head that is longer than was said
+  EXPECT_DEATH(place.commit(100, [&] { out.u64(1), out.u32(2); }), "reserved_");  // a head longer than announced
   EXPECT_DEATH(place.commit(100, [&] { out.u32(1); }), "head_");
   EXPECT_DEATH(place.commit(101, [&] { out.u64(1); }), "most_");
 }

@@ -1,5 +1,5 @@
-// Ranges and counts at which arithmetic goes wrong. The answer is RFC 9110's or AWS's; what was refused has changed
-// nothing.
+// Ranges and counts at which arithmetic goes wrong. The answer is RFC 9110's or AWS's; a refused request has
+// changed nothing.
 #include "tests/frontends/s3/protocol_fixture.h"
 
 namespace stoa::s3::test {

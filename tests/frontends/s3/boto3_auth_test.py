@@ -151,7 +151,7 @@ class AuthenticationTest(ProtocolTest):
             request = botocore.awsrequest.AWSRequest("PUT", f"{self.server['S3_URL']}/{self.bucket}/k?{query}")
             botocore.auth.S3SigV4QueryAuth(credentials, "s3", "us-east-1", expires=60).add_auth(request)
             return request.url
-        # As SDKs put them there: what is signed is done, or refused, never dropped.
+        # As SDKs put them there: a signed header is obeyed, or refused, never dropped.
         self.assertEqual(self.fetch(url("x-amz-meta-a=b+c&X-Amz-Storage-Class=STANDARD"), "PUT", data=b"x")[0], 200)
         self.assertEqual(self.s3.head_object(Bucket=self.bucket, Key="k")["Metadata"], {"a": "b c"})
         for query, status, code in (("x-amz-acl=public-read", 501, "NotImplemented"), ("x-amz-storage-class=GLACIER", 400, "InvalidStorageClass"),

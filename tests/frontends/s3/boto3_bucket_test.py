@@ -18,7 +18,7 @@ class BucketTest(ProtocolTest):
         self.refused(404, "NoSuchBucket", self.s3.list_objects_v2, Bucket="no-such-bucket")
 
     def test_create_twice(self):
-        # Of the first region, and of it alone, S3 says that it gives what is there.
+        # In the first region alone, S3 returns the existing bucket.
         self.put("k")
         self.assertEqual(self.s3.create_bucket(Bucket=self.bucket)["Location"], "/" + self.bucket)
         self.assertEqual(self.keys(), ["k"])
@@ -146,7 +146,7 @@ class RegionTest(ProtocolTest):
         self.assertEqual(self.s3.get_bucket_location(Bucket=self.bucket)["LocationConstraint"], "eu-central-1")
         headers = self.s3.head_bucket(Bucket=self.bucket)["ResponseMetadata"]["HTTPHeaders"]
         self.assertEqual(headers["x-amz-bucket-region"], "eu-central-1")
-        # Who signs for the first region is told, and boto3 follows.
+        # A request signed for the first region gets the right one, and boto3 follows.
         self.put("k", b"data")
         self.assertEqual(self.server.client().get_object(Bucket=self.bucket, Key="k")["Body"].read(), b"data")
 

@@ -47,7 +47,7 @@ class MultipartTest(ProtocolTest):
         upload = self.start()
         first, other = self.part(upload, 1, b"B" * 8), self.part(upload, 2, b"x" * 3)
         again = self.part(upload, 1, b"A" * 8)
-        # Who lists each time that he sent it gets what is stored, which is what was sent last.
+        # A part that was sent again, and is listed for each time, is stored as it was sent last.
         self.refused(400, "InvalidPart", self.complete, upload=upload, parts=[first])
         self.refused(400, "InvalidPart", self.complete, upload=upload, parts=[again, first])
         self.refused(400, "InvalidPartOrder", self.complete, upload=upload, parts=[other, again])
@@ -67,7 +67,7 @@ class MultipartTest(ProtocolTest):
         self.refused(404, "NoSuchUpload", self.complete, upload=upload, parts=parts, key="other")
         self.refused(404, "NoSuchUpload", self.alt.complete_multipart_upload, Bucket=self.bucket, Key="big", UploadId=upload,
                      MultipartUpload={"Parts": parts})
-        # A copy is not what the upload became, nor is another object of the same bytes.
+        # A copy is not the object of the upload, nor is another object of the same bytes.
         self.s3.copy_object(Bucket=self.bucket, Key="copy", CopySource={"Bucket": self.bucket, "Key": "big"})
         self.refused(404, "NoSuchUpload", self.complete, upload=upload, parts=parts, key="copy")
         again = self.start()
@@ -101,7 +101,7 @@ class MultipartTest(ProtocolTest):
         upload = self.start()
         for number in (0, 10001):
             self.refused(400, "InvalidArgument", self.part, upload=upload, number=number, data=b"x")
-        # What a part is asked for of an object: one of many parts, one that PUT wrote, an empty one.
+        # Objects with a part number in the request: one of many parts, one that PUT wrote, an empty one.
         self.complete(upload, [self.part(upload, 1, b"a" * 5 * MIB), self.part(upload, 3, b"b")])
         self.put("small", b"x")
         self.put("empty", b"")

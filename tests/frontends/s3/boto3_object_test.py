@@ -38,7 +38,7 @@ class ObjectTest(ProtocolTest):
 
     def test_metadata_that_is_not_ascii(self):
         path = f"/{self.bucket}/k"
-        # As http.client sends what was signed as UTF-8, and as the clients that send UTF-8.
+        # As http.client sends headers that were signed as UTF-8, and as clients that send UTF-8.
         self.answered(200, "", "PUT", path, headers={"x-amz-meta-m": "W\u00f6rter"})
         self.assertEqual(self.send("GET", path)[1]["x-amz-meta-m"], "W\u00f6rter")
         name = "W\u00f6rter".encode()

@@ -94,7 +94,7 @@ TYPED_TEST(CopyTest, SmallAndEmptyObjectsAndFilesOfOtherProtocols) {
     const auto copied = this->copy(name, "of-" + name);
     ASSERT_TRUE(copied.ok()) << copied.text();
     EXPECT_TRUE(this->client_->get("of-" + name).body == this->client_->get(name).body);
-    // Whoever wrote the source: the copy is this server's, with a true MD5.
+    // For a source written over any protocol: the copy is this server's, with a true MD5.
     EXPECT_EQ(copied.element("ETag"), this->client_->put("check", this->client_->get(name).body).headers.at("etag"));
   }
   // Onto itself: the bytes stay, and get a hash.
@@ -120,7 +120,7 @@ TYPED_TEST(CopyTest, HolesStayHoles) {
   const auto upload = this->client_->create_multipart("joined").element("UploadId");
   std::vector<std::string> tags;
   for (const std::string range :
-       {"bytes=0-33554431", "bytes=33554432-68157439"}) {  // half of the hole with what is on each side
+       {"bytes=0-33554431", "bytes=33554432-68157439"}) {  // half of the hole with the data on each side
     const auto part = this->copy_part("sparse", range, "joined", upload, static_cast<int>(tags.size()) + 1);
     ASSERT_TRUE(part.ok()) << part.text();
     tags.push_back(part.element("ETag"));

@@ -23,7 +23,7 @@ TEST(ErrorTest, EveryErrcHasAnAnswer) {
     for (const Missing missing : {Missing::kKey, Missing::kBucket, Missing::kUpload}) {
       const CodeInfo& found = info(to_code(code, missing));
       EXPECT_NE(found.status, 304) << to_string(code);
-      // Only what is the server's own fault may look like it.
+      // Only the server's own faults may look like them.
       const bool fault = code == Errc::kIo || code == Errc::kCorrupt;
       EXPECT_EQ(found.code == Code::kInternalError, fault) << to_string(code);
     }

@@ -1,4 +1,5 @@
-// Objects that a client of another protocol caches: S3 cannot say "a moment", so its requests wait for the recall.
+// Objects cached by a client of another protocol: S3 has no "retry later" for that, so its requests wait for the
+// recall.
 #include <thread>
 
 #include "tests/core/state/holder_callbacks.h"

@@ -14,7 +14,7 @@ class LimitTest : public MemoryProtocolTest {
     server_.reset();
     start();
   }
-  // Connections that say nothing, or no more than `bytes`. The server has seen them when it answers somebody else.
+  // Silent connections, or with no more than `bytes`. The server has seen them when it answers another one.
   std::vector<std::unique_ptr<RawClient>> connect(std::size_t count, std::string_view bytes = {}) {
     std::vector<std::unique_ptr<RawClient>> clients;
     for (std::size_t i = 0; i < count; ++i) {
@@ -143,7 +143,7 @@ TEST_F(LimitTest, AnAddressThatHasItsShareClosesItsOwn) {
   const auto idle = connect(2);
   RawClient raw(server_->port());
   EXPECT_EQ(status_of(raw, "HEAD", "/bucket"), "HTTP/1.1 200");
-  EXPECT_EQ(idle[0]->read_all(), "");  // the one that was idle for longest
+  EXPECT_EQ(idle[0]->read_all(), "");  // the one idle for longest
   EXPECT_EQ(status_of(*idle[1], "HEAD", "/bucket"), "HTTP/1.1 200");
 }
 

@@ -9,7 +9,7 @@ using namespace std::string_literals;
 
 class MalformedTest : public MemoryProtocolTest {
  protected:
-  // Sends `bytes` and a good request behind them, which must not be answered: nobody can know where it begins.
+  // Sends `bytes` and a good request behind them, which must not be answered: its begin is unknown.
   void expect_refused(const std::string& what, const std::string& bytes) {
     SCOPED_TRACE(what);
     RawClient raw(server_->port());
@@ -17,7 +17,7 @@ class MalformedTest : public MemoryProtocolTest {
     expect_error(raw.read_until("\r\n\r\n"));
     expect_serving();
   }
-  // The same where it is not clear what belongs to the request: nothing behind it is taken for another one.
+  // The same with an unclear end of the request: nothing behind it is taken for another one.
   void expect_refused_and_closed(const std::string& what, const std::string& bytes) {
     SCOPED_TRACE(what);
     RawClient raw(server_->port());
@@ -118,7 +118,7 @@ TEST_F(MalformedTest, NamesAndHostsThatOthersReadInAnotherWay) {
   expect_refused_and_closed("two hosts", start + "Host: other\r\n\r\n");
 }
 
-// RFC 9112 6.1: whoever may be trying to smuggle a request gets 400, and nothing behind it is read.
+// RFC 9112 6.1: a possible attempt to smuggle a request gets 400, and nothing behind it is read.
 TEST_F(MalformedTest, TwoLengthsAreABadRequestInXml) {
   RawClient raw(server_->port());
   ASSERT_TRUE(raw.send(put({{"content-length", "5"}, {"transfer-encoding", "chunked"}}) + "0\r\n\r\n" +
@@ -131,7 +131,7 @@ TEST_F(MalformedTest, TwoLengthsAreABadRequestInXml) {
   expect_serving();
 }
 
-// What is joined, cut or taken for another line is not what was signed.
+// A header that is joined, cut or taken for another line is not the signed one.
 TEST_F(MalformedTest, HeadersThatAreReadInTwoWays) {
   const std::string good = head("DELETE", "/bucket/kept");
   const std::string start = good.substr(0, good.size() - 2);

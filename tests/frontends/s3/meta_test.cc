@@ -104,7 +104,7 @@ TEST(UploadRecordTest, ComesBackAsItWas) {
   for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(UploadRecord::decode(bytes.substr(0, size)));
 }
 
-// Fields of one record as they are stored.
+// Stored fields of one record.
 std::string record_of(const std::vector<std::pair<std::uint8_t, std::string>>& fields) {
   FieldWriter out(1, 1);
   for (const auto& [tag, value] : fields) out.bytes(tag, value);

@@ -27,8 +27,8 @@ class MultipartTest : public ProtocolTest<Engine> {
 };
 TYPED_TEST_SUITE(MultipartTest, core::test::Engines);
 
-// What was checked is what is joined: a part that is stored anew meanwhile makes the completion fail or wait for its
-// turn, but never gets into an object whose ETag is of another content.
+// Only checked parts are joined. A part that is stored anew meanwhile makes the completion fail or wait for its
+// turn, but never gets into an object with an ETag of another content.
 TYPED_TEST(MultipartTest, APartThatIsReplacedMeanwhileIsNotJoinedUnchecked) {
   const std::string contents[] = {std::string(60'000, 'a'), std::string(90'000, 'b')};
   int joined = 0;
@@ -63,7 +63,7 @@ TYPED_TEST(MultipartTest, APartThatIsReplacedMeanwhileIsNotJoinedUnchecked) {
   EXPECT_EQ(joined + refused, 30);
 }
 
-// One of them makes the object; the others are told what became of their upload.
+// One of them makes the object; the others get the result of their upload.
 TYPED_TEST(MultipartTest, ManyCompletionsOfOneUploadAgree) {
   for (int round = 0; round < 10; ++round) {
     const std::string key = "big" + std::to_string(round);

@@ -60,7 +60,7 @@ class NetworksTest(ProtocolTest):
         for call, arguments in self.reads() + self.writes():
             self.denied(call, arguments)
         self.assertNotIn(self.bucket, [b["Name"] for b in self.s3.list_buckets()["Buckets"]])
-        self.s3.create_bucket(Bucket=self.bucket)  # his own, in us-east-1: it changes nothing
+        self.s3.create_bucket(Bucket=self.bucket)  # the caller's own, in us-east-1: it changes nothing
         self.denied(self.s3.list_objects_v2, {"Bucket": self.bucket})
         self.allow("127.0.0.0/8")
         self.unharmed()

@@ -1,4 +1,5 @@
-// A whole server with a user and a bucket, on a volume on either engine. What is left is checked at the end.
+// A whole server with a user and a bucket, on a volume on either engine. The final state is checked at the
+// end.
 #pragma once
 
 #include "frontends/s3/s3_server.h"

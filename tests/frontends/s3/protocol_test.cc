@@ -1,4 +1,5 @@
-// A whole server on a volume, in memory and on RocksDB: what a library client cannot do or does not show.
+// A whole server on a volume, in memory and on RocksDB: cases that a library client cannot do or does not
+// show.
 #include "tests/frontends/s3/protocol_fixture.h"
 
 namespace stoa::s3::test {
@@ -70,7 +71,7 @@ TYPED_TEST(ProtocolTest, ATruncatedBodyLeavesNothing) {
     ASSERT_TRUE(raw.send(std::string(size / 2, 'x')));
     raw.close();
   }
-  // A body of fewer decoded bytes than announced is told so.
+  // A body of fewer decoded bytes than announced gets the right error.
   RawClient raw(this->server_->port());
   const std::string body = "5\r\nhello\r\n0\r\n\r\n";
   ASSERT_TRUE(raw.send(signed_head("PUT", "/bucket/cut", kAccess, kSecret, "STREAMING-UNSIGNED-PAYLOAD-TRAILER",

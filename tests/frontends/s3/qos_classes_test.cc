@@ -115,7 +115,7 @@ TEST_F(QosClassesTest, ALimitThatComesLaterHoldsForAnUploadUnderWay) {
   limit(ann_, qos::Resource::kWriteBytes);
   auto put = std::async(std::launch::async, [&] { return client_->put("k", kMuch); });
   wait_until_parked(1);
-  // The bucket gets the limit before the user loses his: what is let go meets the other one with its next pieces.
+  // The bucket gets the limit before the user loses it: released requests meet the new one with their next pieces.
   const auto bucket = core::QosTarget::directory(root_);
   limit(bucket, qos::Resource::kWriteBytes);
   ASSERT_TRUE(volume_->registry().remove_qos_class(ann_));

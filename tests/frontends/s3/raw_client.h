@@ -1,4 +1,4 @@
-// Bytes over a socket, for what no decent client sends.
+// Bytes over a socket, for requests that no decent client sends.
 #pragma once
 
 #include <cstdint>

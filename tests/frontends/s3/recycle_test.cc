@@ -1,4 +1,5 @@
-// What S3 clients delete and overwrite below a recycle policy; of the bin itself they see nothing.
+// Deletions and overwrites by S3 clients below a recycle policy; the bin itself is invisible to
+// them.
 #include "tests/frontends/s3/protocol_fixture.h"
 
 namespace stoa::s3::test {

@@ -1,5 +1,5 @@
-// The examples of "Signing and authenticating REST requests" in the Amazon S3 developer guide, and what is no such
-// claim.
+// The examples of "Signing and authenticating REST requests" in the Amazon S3 developer guide, and malformed
+// claims.
 #include <gtest/gtest.h>
 
 #include "frontends/s3/auth/mechanism.h"
@@ -109,7 +109,7 @@ TEST(SigV2Test, WhatChoosesAnotherOperationOrAnotherAnswerIsSigned) {
             "GET\n\n\n7\nx-amz-a:1\nx-amz-b:2\n/b/k%20?acl&partNumber=1&response-expires=a b&uploadId=a+b");
 }
 
-// "GET\n\n\nTue, 27 Mar 2007 19:42:41 +0000\n/johnsmith/" is what the guide signs for the bucket named by the host.
+// The guide signs "GET\n\n\nTue, 27 Mar 2007 19:42:41 +0000\n/johnsmith/" for the bucket named by the host.
 TEST(SigV2Test, ABucketByItselfMayBeSignedWithASlashThatIsNotSent) {
   for (const char* target : {"/johnsmith/?prefix=photos", "/johnsmith?prefix=photos"}) {
     const Request request = make("GET", target,

@@ -137,7 +137,7 @@ class TlsTest(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         with open(path, "rb") as sent, open(path + ".back", "rb") as back:
             self.assertEqual(sent.read(), back.read())
-        del environment["AWS_CA_BUNDLE"]  # nobody vouches for the certificate now
+        del environment["AWS_CA_BUNDLE"]  # no authority vouches for the certificate now
         done = aws("ls", "s3://cli/")
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("CERTIFICATE_VERIFY_FAILED", done.stderr)
@@ -209,7 +209,7 @@ class TlsTest(unittest.TestCase):
         self.assertEqual(self.client().get_object(Bucket="renewal", Key="long", Range="bytes=5-9")["Body"].read(), data[5:10])
         self.assertEqual(first + began.read(), data)
 
-        # One that cannot be used is refused, and the server goes on with what it has.
+        # An unusable one is refused, and the server keeps the present one.
         good = self.shown()
         stranger, _ = make_certificate(self.folder, "stranger")
         garbage = os.path.join(self.folder, "garbage")
@@ -256,7 +256,7 @@ class StartTest(unittest.TestCase):
         garbage = os.path.join(self.folder, "garbage.pem")
         with open(garbage, "w", encoding="ascii") as file:
             file.write("no certificate")
-        os.chmod(garbage, 0o600)  # a key that everybody can read is refused for that
+        os.chmod(garbage, 0o600)  # a world-readable key is refused for that
         empty = os.path.join(self.folder, "empty.pem")
         open(empty, "w", encoding="ascii").close()
         for certificate, key in ((other, self.key), (garbage, self.key), (self.certificate, garbage), (self.folder, self.key)):

@@ -15,7 +15,8 @@ std::string text_of(std::string_view text) {
 TEST(XmlWriterTest, EscapesMarkupControlsAndBrokenUtf8) {
   EXPECT_EQ(text_of("a<b>&\"c"), "a&lt;b&gt;&amp;&quot;c");
   EXPECT_EQ(text_of("a\nb\t\r\x7f"), "a&#10;b&#9;&#13;&#127;");
-  // What XML 1.0 cannot hold, not even by number, would make the whole document unreadable.
+  // Characters that XML 1.0 cannot hold, not even by number, would make the whole document
+  // unreadable.
   for (const char* bad : {"\x01", "\x0b", "\x1f"}) EXPECT_EQ(text_of(bad), "\xEF\xBF\xBD");
   EXPECT_EQ(text_of("gr\xc3\xbc\xc3\x9f"), "gr\xc3\xbc\xc3\x9f");
   for (const char* bad : {"\xff", "\xc0", "\xed"}) EXPECT_EQ(text_of(bad), "\xEF\xBF\xBD");

@@ -23,7 +23,7 @@ Bytes pattern(std::size_t size, std::uint8_t seed) {
   return bytes;
 }
 
-// Record marking as ONC RPC has it: the first bit of a length says whether its piece is the last one.
+// Record marking of ONC RPC: the first bit of a length marks the last piece.
 constexpr Framer kPieces{.header_bytes = 4, .read = [](const std::byte* header) -> Framer::Piece {
                            const std::uint32_t mark = test::be32_at(header);
                            return {.bytes = mark & 0x7fff'ffff, .last = mark >> 31 != 0};
@@ -52,7 +52,7 @@ class ReceiverTest : public testing::Test {
     bytes.insert(bytes.end(), record.begin(), record.end());
     return bytes;
   }
-  // Receives until dry and copies what came.
+  // Receives until dry and copies the records.
   Receiver::Outcome drain(Receiver& receiver, std::vector<Bytes>& got) {
     while (true) {
       std::vector<Record> records;

@@ -1,4 +1,5 @@
-// The server with a toy protocol: records are cut, run and answered, and limits hurt the one that reached them.
+// The server with a toy protocol: records are cut, run and answered, and limits affect only the client that
+// reached them.
 #include "frontends/wire/server.h"
 
 #include <gtest/gtest.h>
@@ -24,9 +25,10 @@ using test::toy_request;
 using test::ToyClient;
 using test::ToyReply;
 
-// Requests in words: "echo TEXT" says TEXT; "change" counts and waits for durability; "gate" waits until the gate
-// opens; "lone" does so, and only one of them at a time; "bulk" sends 100 000 bytes without a copy; "pay" pays its
-// QoS class; "lease" waits until the recalls of `leases` are answered, "heavy lease" does so in a worker of its own.
+// Requests in words: "echo TEXT" returns TEXT; "change" counts and waits for durability; "gate" waits until the
+// gate opens. "lone" does so, and only one of them at a time; "bulk" sends 100 000 bytes without a copy; "pay"
+// pays its QoS class; "lease" waits until the recalls of `leases` are answered, "heavy lease" does so in a worker of
+// its own.
 struct Toy {
   // What a request that waits must not leave behind.
   struct Mark {
@@ -285,7 +287,7 @@ TEST_F(WireServerTest, ARecordThatTheProtocolDoesNotKnowClosesItsConnection) {
 TEST_F(WireServerTest, ASlowSenderIsClosedAndItsMemoryGivenBack) {
   start({.record_timeout = std::chrono::seconds(1)});
   ToyClient slow(port_);
-  // So much that it is received into memory of the pool.
+  // Large enough to be received into memory of the pool.
   slow.send(joined({be32(200'000), Bytes(1000)}));
   EXPECT_TRUE(slow.closed_by_server());
   EXPECT_EQ(metric("stoa_toy_connections_closed_total{reason=\"record_timeout\"}"), 1u);
@@ -304,7 +306,7 @@ TEST_F(WireServerTest, AClientMayDisconnectWithRequestsInFlight) {
   EXPECT_EQ(ToyClient(port_).call(9, "echo x"), (ToyReply{9, "x"}));
   toy_.open_gate();
   toy_.wait_for_passed(kRequests);
-  // Both connections go, each told its session once.
+  // Both connections go, and each session is closed once.
   while (metric("stoa_toy_connections") != 0) std::this_thread::yield();
   server_->stop();
   EXPECT_EQ(Toy::Session::sessions_closed, 2);
@@ -353,7 +355,7 @@ class WireQosClassesTest : public WireServerTest {
     toy_.limited = std::make_shared<qos::QosClass>();
     set_limit(1);
   }
-  // A byte a second: what does not go at once waits for ever.
+  // A byte a second: requests that do not go at once wait for ever.
   void set_limit(std::optional<std::uint64_t> rate) {
     qos::Limits limits;
     limits.limit[qos::Resource::kWriteBytes] = rate;

@@ -1,4 +1,4 @@
-// Which of the tasks that wait may run.
+// The choice of a task to run.
 #include "frontends/wire/task_queue.h"
 
 #include <gtest/gtest.h>

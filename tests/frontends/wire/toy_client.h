@@ -1,4 +1,4 @@
-// A client that sends bytes as it is told, and reads records that begin with their length in four bytes.
+// A client that sends the given bytes, and reads records that begin with their length in four bytes.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ class ToyClient {
   ToyClient(const ToyClient&) = delete;
 
   bool send(std::span<const std::byte> bytes);
-  // Nothing: the server has closed the connection.
+  // Empty: the server has closed the connection.
   std::optional<ToyReply> receive();
   std::optional<ToyReply> call(std::uint32_t id, std::string_view words) {
     send(toy_request(id, words));

@@ -49,7 +49,7 @@ export function makeCall(token: string, unauthorised: (message: string) => void)
   };
 }
 
-// "/v1/x?a=1&b=2"; what is empty or undefined is left out.
+// "/v1/x?a=1&b=2"; empty and undefined values are left out.
 export function withQuery(url: string, query: Record<string, string | number | boolean | undefined>): string {
   const parts = Object.entries(query)
     .filter(([, value]) => value !== undefined && value !== '' && value !== false)

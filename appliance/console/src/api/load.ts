@@ -1,4 +1,4 @@
-// What a page shows comes from here: loaded once, again on demand, and every few seconds while somebody looks.
+// Data of a page: loaded once, again on demand, and every few seconds while the page is visible.
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { ApiError, withQuery } from './client.ts';
 import { useCall } from './session.tsx';
@@ -55,10 +55,10 @@ export function useLoad<T>(url: string | null, everyMs?: number): Loaded<T> {
   return { data: mine ? answer.data : undefined, error: mine ? answer.error : undefined, reload };
 }
 
-// What a list that comes in pages answers.
+// The answer of a paged list.
 type Paged<Member extends string, Row> = { [K in Member]: Row[] } & { next_after?: string };
 
-// One page of a list, and what turns to others.
+// One page of a list, and the functions that turn to others.
 export function usePages<Row, Member extends string>(url: string, member: Member, everyMs?: number) {
   const [begins, setBegins] = useState<readonly string[]>([]);
   const { data, error, reload } = useLoad<Paged<Member, Row>>(withQuery(url, { limit: 200, after: begins[begins.length - 1] }), everyMs);
@@ -66,7 +66,8 @@ export function usePages<Row, Member extends string>(url: string, member: Member
   return { rows, error, reload, pager: { begins, next: data?.next_after, onTurn: setBegins } };
 }
 
-// All pages of a list, for what looks records up in it. undefined until the last one is there, and for good when one is refused.
+// All pages of a list, for look-ups of records. undefined until the last one is there, and for good when one is
+// refused.
 export function useAll<Row, Member extends string>(url: string, member: Member): readonly Row[] | undefined {
   const call = useCall();
   const [rows, setRows] = useState<readonly Row[]>();

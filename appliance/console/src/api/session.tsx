@@ -1,4 +1,4 @@
-// Who is signed in, for as long as the browser tab lives.
+// The signed-in user, for as long as the browser tab lives.
 import { createContext, useCallback, useContext, useEffect, useMemo, useState } from 'react';
 import type { ReactNode } from 'react';
 import { ApiError, makeCall } from './client.ts';
@@ -13,7 +13,7 @@ interface SignedIn {
 }
 interface SessionState {
   current: SignedIn | null;
-  asking: boolean; // there is a token from before the page was loaded anew, and whose it is will be known soon
+  asking: boolean; // there is a token from before a reload of the page, and its owner is being looked up
   refused: string | null; // why the last token is no longer taken
   signIn(token: string): Promise<void>;
   signOut(): void;
@@ -47,7 +47,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
     let over = false;
     askWho(makeCall(token, leave)).then(
       (found) => { if (!over) setWho(found); },
-      () => { if (!over) setWho(null); }, // the pages say what is wrong
+      () => { if (!over) setWho(null); }, // the pages show the error
     );
     return () => { over = true; };
   }, [token, who, leave]);

@@ -11,9 +11,9 @@ export interface Limits {
   soft_bytes: number | null;
   soft_files: number | null;
   grace_seconds: number;
-  count?: UsageClass[]; // of directories and their new children: what counts beside what is live
+  count?: UsageClass[]; // of directories and their new children: classes counted beside live
 }
-// What a quota may count or not.
+// Classes that a quota may count or not.
 export const usageClasses = ['recycled', 'open_but_deleted', 'multipart'] as const;
 export type UsageClass = (typeof usageClasses)[number];
 export interface Space {
@@ -70,7 +70,8 @@ export interface ProtocolActivity {
 export interface Activity {
   time: string;
   time_ns: number;
-  capacity: { total: number; used: number; free: number; available: number }; // of the disks, but for what a quota on / makes available
+  capacity: { total: number; used: number; free: number; available: number }; // of the disks; `available` is less where
+                                                                              // a quota on / leaves less
   protocols: ProtocolActivity[];
 }
 export interface Session {
@@ -134,7 +135,7 @@ export interface Quota {
   group?: string | null;
   limits: Limits;
   usage: Usage;
-  usage_counted: Usage; // what limits are compared with
+  usage_counted: Usage; // compared with the limits
   usage_by_class: Record<UsageClass, Usage>;
   over_soft_since: { bytes: string | null; files: string | null };
   children?: Limits | null;
@@ -249,7 +250,7 @@ export interface Explanation {
 export interface Cause {
   code: string;
   parameters: Record<string, string | number | boolean | null>;
-  what: string; // what code and parameters say, in English
+  what: string; // English sentence for the code and its parameters
   remedy: string;
 }
 
@@ -309,8 +310,8 @@ export interface AuditRecord {
   operation: string;
   path: string;
   to_path?: string | null;
-  request?: string; // of an administrator; or what a protocol refused, and why
-  claimed?: string; // who the caller of that said to be
+  request?: string; // of an administrator; or the operation that a protocol refused, and the reason
+  claimed?: string; // claimed identity of its caller
   protocol: string;
   client: string;
   result: string;

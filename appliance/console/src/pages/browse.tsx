@@ -20,7 +20,7 @@ export function Browse() {
   const { rest } = useRoute();
   const { current } = useSession();
   const asked = (rest.replace(/\/+$/, '') || '/') as Path;
-  // Where somebody who owns one directory begins.
+  // The start page of an owner.
   const path = asked === root ? ofText(current?.who?.directory ?? '/') : asked;
   const [typed, setTyped] = useState(text(path));
   useEffect(() => setTyped(text(path)), [path]);
@@ -49,7 +49,7 @@ export function Browse() {
         </form>
       </nav>
       <Content key={path} path={path} />
-      {/* It tells of users and of what is above the directory, which is not for those who own only this one. */}
+      {/* It shows users and the directories above, which are hidden from owners. */}
       {current?.who?.role !== 'owner' && <Explain key={`explain ${path}`} path={path} />}
     </Page>
   );
@@ -165,7 +165,7 @@ function Content({ path }: { path: Path }) {
   );
 }
 
-// Who may do what here, which limits apply, and what is full or makes wait.
+// Access here, the limits that apply, and resources that are full or throttled.
 function Explain({ path }: { path: Path }) {
   const { t, locale } = useWords();
   const users = useAll<User, 'users'>('/v1/users', 'users');
@@ -221,7 +221,7 @@ function CauseNotice({ cause: { code, parameters, what, remedy } }: { cause: Cau
   );
 }
 
-// Who has it open, locked or cached.
+// Clients that have it open, locked or cached.
 function HeldLines({ held }: { held: Held }) {
   const { t } = useWords();
   const words = t.browse.held;

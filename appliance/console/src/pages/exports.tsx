@@ -107,7 +107,7 @@ function ExportForm({ record, onClose, onDone }: { record: Export | undefined; o
     const rules = clients.split('\n').filter((line) => line.trim() !== '').map((line) => readRule(line, record?.clients ?? []));
     const shared = { protocols: [...(nfs ? ['nfs'] : []), ...(s3 ? ['s3'] : [])], read_only: readOnly, clients: rules, security, owner };
     if (record === undefined) {
-      // The directory belongs to the owner, or nobody but root could write there.
+      // The directory belongs to the owner; otherwise only root could write there.
       const user = users?.find((one) => one.name === owner);
       const ids = make && user !== undefined ? { uid: user.uid, gid: user.gid } : {};
       await call('POST', '/v1/exports', { name, ...(path === '' ? {} : { path }), create_directory: make, ...ids, ...shared });

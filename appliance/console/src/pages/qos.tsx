@@ -9,7 +9,7 @@ import { Badge, Button, FormDialog, Meter, SelectField, TextField } from '../par
 import { ChangeButton, ListPage, Pager, RemoveButton, RemoveDialog } from '../parts/records.tsx';
 import { useWords } from '../words/words.tsx';
 
-// What went through each QoS class between the last two answers, each second.
+// Rates of each QoS class between the last two answers.
 function useRates(list: QosList | undefined): Map<string, Record<Resource, number>> {
   const last = useRef<QosList>();
   const [rates, setRates] = useState(new Map<string, Record<Resource, number>>());

@@ -209,7 +209,7 @@ function Soft({ quota }: { quota: Quota }) {
 interface FormProps {
   target: Target;
   limits?: Limits;
-  fixed: boolean; // what it is about was chosen already
+  fixed: boolean; // the target was chosen already
   onClose(): void;
   onDone(): void;
 }

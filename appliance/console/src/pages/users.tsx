@@ -83,7 +83,7 @@ export function Users() {
   );
 }
 
-// A number as one, anything else as it is: the server says what is wrong with it.
+// A number as one, anything else unchanged: the server reports errors.
 const numberOr = (text: string) => parseCount(text) ?? text;
 
 function UserForm({ user, onClose, onDone }: { user: User | undefined; onClose(): void; onDone(made?: User & { key?: Key }): void }) {
@@ -127,7 +127,7 @@ function Keys({ user, onClose, onChange }: { user: User; onClose(): void; onChan
   const say = useSay();
   const { data, error, reload } = useLoad<{ keys: Key[] }>(`${urlOf(user)}/keys`);
   const [shown, setShown] = useState<string>();
-  const [asked, setAsked] = useState<string>(); // whose removal was asked for once
+  const [asked, setAsked] = useState<string>(); // user to remove after one more click
   const action = useAction();
   const change = async (what: string, work: () => Promise<unknown>) => {
     if (await action.run(work)) say(what);

@@ -1,4 +1,4 @@
-// The small design system: what pages are put together from.
+// The small design system: the parts of pages.
 import { createContext, useCallback, useContext, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import type { ButtonHTMLAttributes, FormEvent, InputHTMLAttributes, ReactNode, SelectHTMLAttributes } from 'react';
 import type { ApiError } from '../api/client.ts';
@@ -9,7 +9,7 @@ interface PageProps {
   title: string;
   intro?: string;
   actions?: ReactNode;
-  place?: string; // what is shown of the page; another one is like another page
+  place?: string; // the shown part of the page; another one is like another page
   children: ReactNode;
 }
 export function Page({ title, intro, actions, place, children }: PageProps) {
@@ -17,7 +17,7 @@ export function Page({ title, intro, actions, place, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} – Stoa`;
   }, [title]);
-  // A new page begins at its heading, for those who hear it as for those who use the keyboard.
+  // A new page begins at its heading, for screen readers and for the keyboard.
   useEffect(() => {
     heading.current?.focus({ preventScroll: true });
   }, [place]);
@@ -120,7 +120,7 @@ export function Notice({ tone = 'plain', children, alert = false }: { tone?: 'pl
   );
 }
 
-// What the server said, and what to do about it.
+// The server's error, and its remedy.
 export function Problem({ error }: { error: ApiError | undefined }) {
   const { t } = useWords();
   if (error === undefined) return null;
@@ -222,7 +222,7 @@ export function Table<Row>({ caption, columns, rows, error, rowKey, empty }: Tab
   );
 }
 
-// Says what happened, to eyes and to screen readers.
+// A message about an event, also for screen readers.
 const SayContext = createContext<(text: string) => void>(() => undefined);
 export const useSay = () => useContext(SayContext);
 export function SayProvider({ children }: { children: ReactNode }) {

@@ -5,10 +5,10 @@ import { bytes, count } from '../format.ts';
 import { useWords } from '../words/words.tsx';
 import { Facts, Table } from './basics.tsx';
 
-// What a protocol refused by itself is of nobody.
+// Refusals by a protocol itself have no user.
 const nameOf = (who: Actor | null) => who?.name ?? String(who?.uid ?? '–');
 
-// With its sign, so that growth is told from what is left.
+// With its sign, so that growth differs from a rest.
 function signed(value: number, text: (value: number) => string): string {
   if (value === 0) return '0';
   return value > 0 ? `+${text(value)}` : `−${text(-value)}`;

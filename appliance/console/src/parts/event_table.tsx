@@ -3,7 +3,7 @@ import { time } from '../format.ts';
 import { useWords } from '../words/words.tsx';
 import { Badge, Table } from './basics.tsx';
 
-// What the server has noticed, the newest first.
+// Events of the server, the newest first.
 export function EventTable({ events }: { events: readonly StoaEvent[] | undefined }) {
   const { t, locale } = useWords();
   const tones = { info: 'plain', warning: 'warn', critical: 'bad' } as const;
@@ -23,7 +23,7 @@ export function EventTable({ events }: { events: readonly StoaEvent[] | undefine
   );
 }
 
-// The kind of the event in the language's own words, if it has some, before what the server says.
+// The kind of the event in the page's language, if it has a text, before the server's text.
 function EventText({ event }: { event: StoaEvent }) {
   const { t } = useWords();
   const name = t.health.eventNames[event.what];

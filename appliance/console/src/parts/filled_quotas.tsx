@@ -1,4 +1,4 @@
-// Quotas that are full or will be soon, and soft limits that are passed: what an administrator should look at first.
+// Quotas that are full or will be soon, and exceeded soft limits: the first things for an administrator to look at.
 import { useState } from 'react';
 import { withQuery } from '../api/client.ts';
 import { useLoad } from '../api/load.ts';

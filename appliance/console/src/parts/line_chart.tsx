@@ -1,4 +1,4 @@
-// Lines over the last minutes. What they show is in the table beside them, too; the picture itself is told in one sentence.
+// Lines over the last minutes. The table beside them has the same data; one sentence describes the picture.
 import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';

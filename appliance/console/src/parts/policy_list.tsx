@@ -6,8 +6,8 @@ import { Pager, RowButton } from './records.tsx';
 
 interface PolicyListProps<Policy> {
   list: ReturnType<typeof usePages<Policy, 'policies'>>;
-  says(policy: Policy): string; // what it says, in a line
-  onPath(path: string): void; // somebody wants to see one
+  says(policy: Policy): string; // its rules in a line
+  onPath(path: string): void; // a user opens one
 }
 
 export function PolicyList<Policy extends { path: string }>({ list, says, onPath }: PolicyListProps<Policy>) {

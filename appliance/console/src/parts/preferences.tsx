@@ -1,4 +1,4 @@
-// Colours and language, for whoever looks.
+// Colours and language of the viewer.
 import { useTheme } from '../theme.tsx';
 import type { Choice } from '../theme.tsx';
 import { useWords } from '../words/words.tsx';

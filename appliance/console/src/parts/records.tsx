@@ -1,4 +1,4 @@
-// What pages that keep records have in common: the list with a button for a new one, the window that removes one, the place and the page of it.
+// The common part of pages that edit records: the list with a button for a new one, the window that removes one, its place and its page.
 import type { FormEvent, ReactNode } from 'react';
 import { useState } from 'react';
 import type { ApiError } from '../api/client.ts';
@@ -11,7 +11,7 @@ interface ListProps<Row> {
   title: string;
   intro: string;
   actions?: ReactNode;
-  list: string; // what the list is called
+  list: string; // name of the list
   rows: readonly Row[] | undefined;
   error: ApiError | undefined;
   rowKey(row: Row): string;
@@ -31,7 +31,7 @@ export function ListPage<Row>({ title, intro, actions, list, rows, error, rowKey
   );
 }
 
-// In the row of what it changes: short to see, in full to hear.
+// In the row of its record: short on the screen, in full for screen readers.
 export function RowButton({ children, says, onClick }: { children: ReactNode; says: string; onClick(): void }) {
   return (
     <Button kind="quiet" onClick={onClick} aria-label={says}>
@@ -56,7 +56,7 @@ export function RemoveButton({ name, onClick }: { name: string; onClick(): void 
   );
 }
 
-// Asks, and removes what the address names. `reload` also when it was refused: then the list was out of date.
+// Asks, and removes the record at the address. `reload` also when it was refused: then the list was out of date.
 interface RemoveProps {
   name: string;
   url: string;
@@ -65,7 +65,7 @@ interface RemoveProps {
   done?: string;
   reload(): void;
   onClose(): void;
-  children: ReactNode; // what happens then
+  children: ReactNode; // the effect
 }
 export function RemoveDialog({ name, url, title, submit, done, reload, onClose, children }: RemoveProps) {
   const { t } = useWords();
@@ -84,7 +84,7 @@ export function RemoveDialog({ name, url, title, submit, done, reload, onClose, 
   );
 }
 
-// A new record, or another content for the one that is called `name`; `typed` is what it is called then.
+// A new record, or another content for the one named `name`; `typed` is its new name.
 interface RecordProps {
   create: string;
   name: string | undefined;
@@ -108,7 +108,7 @@ export function RecordDialog({ create, name, typed, work, onClose, children }: R
   );
 }
 
-// A policy of a directory goes, and what is above it counts again.
+// Removes a policy of a directory, so that the one above applies again.
 export function InheritDialog({ path, url, reload, onClose }: { path: string; url: string; reload(): void; onClose(): void }) {
   const { t } = useWords();
   const call = useCall();
@@ -135,7 +135,7 @@ export function PlaceForm({ path, onPath }: { path: string; onPath(path: string)
   );
 }
 
-// Through lists that come in pages: where each page so far began, and what the last answer says comes next.
+// Navigation of paged lists: the begin of each page so far, and of the next one by the last answer.
 interface PagerProps {
   begins: readonly string[];
   next: string | number | null | undefined;

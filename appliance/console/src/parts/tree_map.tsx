@@ -1,4 +1,4 @@
-// Areas as large as what they stand for. Each is a link; the table beside it has the same, in words.
+// Areas in proportion to their values. Each is a link; the table beside it has the same data as text.
 import { hierarchy, treemap, treemapSquarify } from 'd3-hierarchy';
 import { useEffect, useRef, useState } from 'react';
 
@@ -7,7 +7,7 @@ export interface Area {
   name: string;
   size: number;
   text: string;
-  href?: string; // none: what is left over
+  href?: string; // none: the rest
 }
 
 interface Cell {

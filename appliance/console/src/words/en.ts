@@ -516,7 +516,7 @@ export const en = {
     refusedSince: (time: string) => `soft limit: growth is refused since ${time}`,
     refusedFrom: (time: string) => `soft limit: growth is refused from ${time} on`,
     events: 'Events',
-    eventNames: {} as Record<string, string>, // by `what`; the server says it in English
+    eventNames: {} as Record<string, string>, // by `what`; the server has it in English
     noEvents: 'Nothing was noticed.',
     severity: 'Severity',
     severities: { info: 'note', warning: 'warning', critical: 'critical' },

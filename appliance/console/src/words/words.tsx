@@ -1,4 +1,4 @@
-// The language of the console: that of the browser, until somebody chooses. A dictionary that lacks a word does not compile.
+// The language of the console: that of the browser, until the user chooses. A dictionary that lacks a word does not compile.
 import { createContext, useContext, useEffect, useMemo, useState } from 'react';
 import type { ReactNode } from 'react';
 import { en } from './en.ts';

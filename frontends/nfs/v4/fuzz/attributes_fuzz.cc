@@ -18,7 +18,7 @@ void check_bitmap(const nfs4::Bitmap& map) {
   STOA_ASSERT(in.ok() && in.left() == 0);
 }
 
-// What is accepted is within the bounds of what is kept, and comes back as it was.
+// An accepted ACL is within the limits, and comes back unchanged.
 void check_acl(const core::Acl& acl, const nfs4::IdNames& names) {
   STOA_ASSERT(acl.entries.size() <= core::kAclEntriesMax);
   for (const auto form : {nfs4::AclForm::kAcl, nfs4::AclForm::kDacl}) {

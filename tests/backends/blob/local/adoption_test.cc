@@ -1,4 +1,4 @@
-// What comes into being before the store knows which of its blobs are in use.
+// Blobs made before the store knows its blobs in use.
 #include <set>
 
 #include "tests/backends/blob/local/fixture.h"

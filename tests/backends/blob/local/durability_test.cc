@@ -66,7 +66,7 @@ TEST_F(DurabilityTest, FailedSyncIsNeverForgotten) {
   io_.sync_error = EIO;
   EXPECT_EQ(store_->sync(std::array{blob}).error().code, Errc::kIo);
   io_.sync_error = 0;
-  // The kernel says the pages are clean now: trying again would find nothing to do and lie.
+  // The kernel reports the pages as clean now: a retry would find nothing to do and lie.
   EXPECT_EQ(store_->sync(std::array{blob}).error().code, Errc::kIo);
   EXPECT_EQ(put(blob, 0, pattern(10)).error().code, Errc::kIo);
   EXPECT_FALSE(store_->health()[0].ok);

@@ -1,4 +1,4 @@
-// A store in a folder of its own, opened again at will, on system calls that can be made to fail.
+// A store in a folder of its own that can be reopened, on system calls that can be made to fail.
 #pragma once
 
 #include <fcntl.h>

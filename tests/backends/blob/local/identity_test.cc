@@ -129,7 +129,7 @@ TEST_F(IdentityTest, DamagedOrNewerIdentityIsRefused) {
   }
 }
 
-// What makes room are removals, and they need a start.
+// Removals make room, and they need a start.
 TEST_F(IdentityTest, AStartOnAFullDiskDoesNotCount) {
   test::SmallDisk disk(32u << 20);
   if (!disk.mounted()) GTEST_SKIP() << disk.why_not();

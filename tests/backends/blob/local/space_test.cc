@@ -82,11 +82,11 @@ TEST_F(TinyDiskTest, ReserveFailsWhileThereIsStillRoomToFinish) {
     ASSERT_LT(blobs.size(), 30u);
   }
   ASSERT_GE(blobs.size(), 8u);
-  // What was reserved can be written to the last byte.
+  // A reserved blob can be written to the last byte.
   for (unsigned i = 0; i < blobs.size(); ++i) ASSERT_TRUE(put(blobs[i], 0, pattern(1 << 20, i)));
   ASSERT_TRUE(store_->sync(blobs));
   for (unsigned i = 0; i < blobs.size(); ++i) EXPECT_TRUE(get(blobs[i], 0, 1 << 20) == pattern(1 << 20, i));
-  // And what is released can be used again.
+  // And a released place can be used again.
   for (const BlobId blob : blobs) ASSERT_TRUE(store_->release(blob));
   EXPECT_TRUE(store_->reserve(1 << 20));
 }

@@ -1,4 +1,4 @@
-// What a start frees of the content that nobody named, and what it keeps.
+// The sweep at a start: unnamed content that it frees, and content that it keeps.
 #include "backends/blob/local/sweep.h"
 
 #include "tests/backends/blob/local/fixture.h"
@@ -8,7 +8,7 @@ namespace {
 
 class SweepTest : public StoreTest {
  protected:
-  // Blobs of which each holds bytes of its own, safe on the disk.
+  // Blobs with distinct bytes, safe on the disk.
   std::vector<BlobId> fill(std::size_t count, std::uint64_t bytes, unsigned seed) {
     std::vector<BlobId> blobs;
     for (std::size_t i = 0; i < count; ++i) {

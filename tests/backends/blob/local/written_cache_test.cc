@@ -1,4 +1,4 @@
-// What was written lately is given from memory as it is on the disk, or not at all.
+// Recent writes are read from memory as they are on the disk, or not at all.
 #include <algorithm>
 #include <cstring>
 #include <random>
@@ -18,7 +18,7 @@ class WrittenCacheTest : public StoreTest {
     options_.written_cache_bytes = 8 * kMiB;
     open();
   }
-  // As a front end does with what it received.
+  // As a front end does with received data.
   Status lend(BlobId blob, std::uint64_t offset, const std::vector<std::byte>& bytes) {
     const auto memory = std::make_shared<const std::vector<std::byte>>(bytes);
     return store_->write_lent(blob, offset, *memory, {memory, std::max<std::size_t>(bytes.size(), kMiB)});

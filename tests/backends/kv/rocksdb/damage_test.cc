@@ -1,4 +1,4 @@
-// What cannot be read is passed over, and nothing else.
+// Unreadable keys are skipped, and nothing else.
 #include <gtest/gtest.h>
 
 #include <algorithm>

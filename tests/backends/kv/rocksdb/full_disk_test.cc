@@ -1,4 +1,4 @@
-// The metadata database on a disk that somebody fills.
+// The metadata database on a disk filled by another process.
 #include <gtest/gtest.h>
 #include <rocksdb/env.h>
 
@@ -102,12 +102,12 @@ TEST_F(FullDiskTest, HoldsAReserveFromTheStart) {
 TEST_F(FullDiskTest, GrowthEndsInTimeRemovalsFitAndRoomComesBack) {
   for (const Family family : {Family::kInode, Family::kInline}) {
     const int count = grow(family);
-    EXPECT_GT(count, 50);  // at least what lies between the two marks
+    EXPECT_GT(count, 50);  // at least the number between the two marks
     expect_there(0, count, family);
     disk_.fill_but(0);
     open();  // a start while it is full
     expect_there(0, count, family);
-    // Nothing at all is left to anybody else.
+    // No space is left for other processes.
     disk_.fill_but(0);
     for (int i = 0; i < count; ++i) {
       const Status done = remove(i, family);
@@ -131,7 +131,7 @@ TEST_F(FullDiskTest, RemovalsReclaimSpaceWhileSomebodyElseHasTheRest) {
   EXPECT_TRUE(becomes_true([&] { return kv_->has_room(); }));
 }
 
-// Nobody asked whether there is room: the database runs into the wall.
+// Without a check for room: the database meets the full disk.
 TEST_F(FullDiskTest, WhatHadNoRoomIsToldAndTheDatabaseGoesOnWhenThereIsSome) {
   disk_.fill_but(0);
   int i = 0;
@@ -140,7 +140,7 @@ TEST_F(FullDiskTest, WhatHadNoRoomIsToldAndTheDatabaseGoesOnWhenThereIsSome) {
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().code, Errc::kNoSpace) << describe(failed.error());
   const int refused = i - 1;
-  // What a compaction freed meanwhile may be enough.
+  // Space freed by a compaction meanwhile may be enough.
   failed = put(refused);
   EXPECT_TRUE(failed || failed.error().code == Errc::kNoSpace) << describe(failed.error());
   expect_there(0, refused / 8 * 8 - 8);
@@ -159,7 +159,7 @@ TEST_F(FullDiskTest, StartsWithoutAnyRoomAndWithoutItsReserve) {
   disk_.fill_but(0);
   open();
   expect_there(0, 500);
-  disk_.fill_but(0);  // also what a start frees: old logs
+  disk_.fill_but(0);  // also space freed by a start: old logs
   EXPECT_TRUE(becomes_true([&] { return !kv_->has_room(); }));
   disk_.give_back();
   EXPECT_TRUE(becomes_true([&] { return kv_->has_room(); }));

@@ -109,7 +109,7 @@ TYPED_TEST(NumberTest, ReadersOfThePastSeeThePast) {
   EXPECT_EQ(it->value(), core::encode_number(2));
 }
 
-// A start writes what the log has as tables: then the parts are folded.
+// A start writes the log as tables, which folds the parts.
 TYPED_TEST(NumberTest, SumsSurviveStarts) {
   for (int round = 1; round <= 4; ++round) {
     for (int i = 0; i < 10; ++i) {

@@ -1,4 +1,4 @@
-// What was removed must not be in the way of walks for ever.
+// Tombstones must not slow down scans for ever.
 #include <gtest/gtest.h>
 #include <rocksdb/perf_context.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ class TombstonesTest : public ::testing::Test {
   void remove(std::uint64_t keys) {
     apply_for(keys, [](core::WriteBatch& batch, const std::string& key) { batch.remove(Family::kEntry, key); });
   }
-  // How many remains a walk of the empty family steps over.
+  // The number of tombstones that a scan of the empty family skips.
   std::uint64_t walk_nothing() {
     const auto& counters = *rocksdb::get_perf_context();
     const std::uint64_t before = counters.internal_delete_skipped_count;
@@ -55,7 +55,7 @@ class TombstonesTest : public ::testing::Test {
     return counters.internal_delete_skipped_count - before;
   }
 
-  // The flush and the compaction run beside us; what the last write of all removed stays until there is another one.
+  // The flush and the compaction run beside us; tombstones of the very last write stay until there is another one.
   void walk_until_cleared() {
     while (walk_nothing() > 0) {
       core::WriteBatch other;

@@ -1,5 +1,5 @@
-// Any request of anybody, against a volume in memory: a byte for method and token (method + 5 * who), then
-// "path\nname=value&...\nbody"; a header of the client's own comes on a line before.
+// Any request of any caller, against a volume in memory: a byte for method and token (method + 5 * token),
+// then "path\nname=value&...\nbody"; a header of the client's own comes on a line before.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

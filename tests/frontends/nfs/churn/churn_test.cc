@@ -48,7 +48,7 @@ std::optional<ParsedName> parse(std::string_view name) {
   return parsed;
 }
 
-// What becomes of number i: it stays, gets another name, goes, or is replaced by another file.
+// The fate of number i: it stays, gets another name, goes, or is replaced by another file.
 enum class Fate { kStays, kMoves, kGoes, kReplaced };
 Fate fate_of(std::size_t number) {
   return static_cast<Fate>(number % 4);
@@ -167,7 +167,7 @@ class ChurnTest : public ProtocolTest {
     for (auto& count : done) count = 0;
   }
 
-  // What was done before the listing began must show in it; what came later may.
+  // Changes before the listing began must show in it; later ones may.
   void check(const Names& listed, const std::array<std::size_t, kWriters>& before) {
     const auto wrong = [this](std::string_view name, std::string_view what) {
       ADD_FAILURE() << name << what;
@@ -225,7 +225,7 @@ class ChurnTest : public ProtocolTest {
       done[number].store(i + 1, std::memory_order_release);
     }
   }
-  // Again and again, but not so often that the writers come to nothing in a large directory: a hundred times in all.
+  // Again and again, but rarely enough that the writers make progress in a large directory: a hundred times in all.
   void read(const std::function<Names()>& list) {
     const auto sum = [](const std::array<std::size_t, kWriters>& counts) {
       return std::accumulate(counts.begin(), counts.end(), std::size_t{0});

@@ -1,6 +1,6 @@
-// COMPOUNDs of two clients with a session each, on a small tree that is made anew for every input, so that an input
-// always does the same, but for how far copies in the background have come. The input is a list of records: a word that
-// says what it is (its lowest byte) and how many operations it has (the byte above), its length, its bytes.
+// COMPOUNDs of two clients with a session each, on a small tree that is made anew for every input. So an input always
+// has the same effect, except for the progress of copies in the background. The input is a list of records: a word for
+// its kind (its lowest byte) and its number of operations (the byte above), its length, its bytes.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -18,11 +18,11 @@ using namespace stoa;
 using nfs4::Nfs4Status;
 
 enum Kind : std::uint32_t {
-  kWhole,           // COMPOUND4args as it is
+  kWhole,           // COMPOUND4args, unchanged
   kFirstInSession,  // operations behind a SEQUENCE of the first client, minor version 1
   kFirstNewest,     // the same, minor version 2
   kSecondNewest,    // the second client's
-  kCallbackReply,   // what a client answers to the oldest callback: bytes behind the xid
+  kCallbackReply,   // a client's answer to the oldest callback: bytes behind the xid
   kKinds,
 };
 
@@ -99,7 +99,7 @@ class World {
     std::uint32_t sequence = 0;
   };
 
-  // The fuzzer cannot guess a keyed checksum, so where 36 bytes of a handle may stand, one of ours is put.
+  // The fuzzer cannot guess a keyed checksum, so one of our handles is put where 36 bytes of a handle may stand.
   void put_real_handles(std::vector<std::byte>& record) const {
     constexpr unsigned char kAsk[] = {0, 0, 0, core::kHandleBytes};
     for (std::size_t i = 0; i + 4 + core::kHandleBytes <= record.size(); i += 4) {
@@ -145,7 +145,7 @@ class World {
     results(buffers[2].bytes(), 53);
   }
 
-  // Runs what must succeed; gives the body of its first result.
+  // Runs operations that must succeed; returns the body of the first result.
   rpc::XdrReader results(std::span<const std::byte> arguments, std::uint32_t operation) {
     run(arguments);
     rpc::XdrReader in(reply_.bytes());

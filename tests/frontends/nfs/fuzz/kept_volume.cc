@@ -10,7 +10,7 @@ namespace stoa::test {
 namespace {
 
 constexpr std::uint32_t kInputsMax = 500;
-// What earlier inputs left.
+// Limit of blobs left by earlier inputs.
 constexpr std::size_t kBlobsMax = 1000;
 constexpr std::uint64_t kBytesMax = 64u << 20;
 
@@ -60,7 +60,7 @@ core::HandleBytes KeptVolume::handle_of(const core::Attributes& attr) const {
 
 }  // namespace stoa::test
 
-// Left behind on purpose: what the volume holds. Looking for leaks behind every such input takes most of the time; they
+// Leaked on purpose: the contents of the volume. Looking for leaks behind every such input takes most of the time; they
 // are looked for at the end.
 extern "C" int LLVMFuzzerInitialize(int* count, char*** arguments) {
   static char no_leaks[] = "-detect_leaks=0";

@@ -1,6 +1,6 @@
 // A volume in memory for fuzz targets. To build one takes ten times as long as most inputs, so it is kept for many of
-// them. But each finds an export "e" of its own, with a tree that nobody else has seen, so that it does the same alone,
-// too. Servers are made anew for every input, and take their clients with them.
+// them. But each finds an export "e" of its own, with a tree unused before, so that it has the same effect alone, too.
+// Servers are made anew for every input, and take their clients with them.
 #pragma once
 
 #include <array>

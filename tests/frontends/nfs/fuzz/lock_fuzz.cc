@@ -1,5 +1,5 @@
 // NLM and NSM calls of two machines on a small tree that is made anew for every input. The input is a list of
-// records: a word (lowest byte: the procedure, of NSM from 24 on; the byte above: which machine), its length, its
+// records: a word (lowest byte: the procedure, of NSM from 24 on; the byte above: the machine), its length, its
 // bytes.
 #include <array>
 #include <cstring>
@@ -43,7 +43,7 @@ class World {
     header.credential = {.sys = true, .uid = control >> 16 & 0xff};
     header.arguments = record;
     core::PendingDurability pending;
-    // An address of no link in particular: nobody can be called there.
+    // An address of no link in particular: it cannot be called.
     rpc::Peer peer{.text = "fuzz"};
     peer.address[0] = 0xfe;
     peer.address[1] = 0x80;
@@ -62,7 +62,8 @@ class World {
   }
 
  private:
-  // The fuzzer cannot guess a keyed checksum, so where 36 bytes of a handle may stand, one of ours is put.
+  // The fuzzer cannot guess a keyed checksum, so one of our handles is put where 36 bytes of a handle may
+  // stand.
   void put_real_handles(std::vector<std::byte>& record) const {
     constexpr unsigned char kAsk[] = {0, 0, 0, core::kHandleBytes};
     for (std::size_t i = 0; i + 4 + core::kHandleBytes <= record.size(); i += 4) {

@@ -1,4 +1,4 @@
-// Who a Kerberos caller is, which exports take it, and how NFSv4 names users and groups.
+// Identity of a Kerberos caller, the exports that admit it, and NFSv4's names of users and groups.
 #include "tests/frontends/nfs/kerberos/kerberos_fixture.h"
 
 namespace stoa::test {
@@ -112,7 +112,7 @@ TEST_F(KerberosIdentityTest, AnExportTakesOnlyItsFlavorsInVersion3) {
   publish_for("secret", {SecurityFlavor::kKrb5p});
   const Handle root = root_of("secret");
   NfsCaller sys(port, 1001);
-  // What is asked while mounting, of the root alone (RFC 2623 2.3.2).
+  // Calls while mounting, of the root alone (RFC 2623 2.3.2).
   EXPECT_TRUE(sys.getattr(root).ok());
   EXPECT_TRUE(sys.call(kFsinfo, Xdr().opaque(root)).ok());
   EXPECT_TRUE(sys.call(kFsstat, Xdr().opaque(root)).ok());
@@ -144,7 +144,7 @@ TEST_F(KerberosIdentityTest, Version4SaysWrongSecWhereItMay) {
   using enum Nfs4Status;
   const Ops getattr = Ops().op(9).u32(1).u32(2);
   EXPECT_EQ(status_of(sys(Ops().putrootfh().lookup("secret"))), kWrongSec);
-  // RFC 8881 2.6.3.1.1: PUTFH says it only when what follows does not.
+  // RFC 8881 2.6.3.1.1: PUTFH returns it only when the next operation does not.
   EXPECT_EQ(status_of(sys(Ops().putfh(root))), kOk);
   EXPECT_EQ(status_of(sys(Ops().putfh(root).putrootfh())), kOk);
   EXPECT_EQ(status_of(sys(Ops().putfh(root).op(16))), kOk) << "LOOKUPP: the pseudo root takes all";

@@ -17,7 +17,7 @@ class Initiator final : public rpc::GssContext {
   Initiator(const std::string& cache, const std::string& service);
   ~Initiator() override;
 
-  // The next token for the server; empty when there is none. Nothing: it cannot go on.
+  // The next token for the server; empty when there is none. Empty: it cannot go on.
   std::optional<Bytes> step(std::span<const std::byte> token = {});
   bool complete() const { return complete_; }
 

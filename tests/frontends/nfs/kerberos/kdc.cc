@@ -67,7 +67,7 @@ Kdc::Kdc() {
   setenv("KRB5_CONFIG", (folder_ + "/krb5.conf").c_str(), 1);
   setenv("KRB5_KDC_PROFILE", (folder_ + "/kdc.conf").c_str(), 1);
   setenv("KRB5CCNAME", ("FILE:" + folder_ + "/nobody.ccache").c_str(), 1);
-  // The port may be taken by somebody else before the KDC has it.
+  // Another process may take the port before the KDC has it.
   for (int attempt = 0; attempt < 5 && pid_ < 0; ++attempt) start();
   if (pid_ < 0) {
     std::fprintf(stderr, "the KDC does not start\n");

@@ -11,7 +11,7 @@ namespace stoa::test {
 class Kdc {
  public:
   static constexpr const char* kRealm = "STOA.TEST";
-  // Which of the programs is missing; empty: none.
+  // The missing program; empty: none.
   static std::string missing();
 
   // Points this process to the realm (KRB5_CONFIG). Dies with a message when it does not start.

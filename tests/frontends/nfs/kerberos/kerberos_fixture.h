@@ -1,4 +1,4 @@
-// An NFS server with a keytab, a KDC, and clients that have tickets.
+// An NFS server with a keytab, a KDC, and clients with tickets.
 #pragma once
 
 #include "tests/frontends/nfs/gss_caller.h"
@@ -25,8 +25,8 @@ struct Ticket {
   std::uint32_t xid;
 };
 
-// Users ann (1001, of group staff) and bob (1002, whose principal is robert@STOA.TEST); the export "/test", open to all
-// flavours.
+// Users ann (1001, of group staff) and bob (1002, with principal robert@STOA.TEST); the export "/test", open to all
+// flavors.
 class KerberosTest : public ProtocolTest {
  protected:
   KerberosTest();

@@ -1,4 +1,4 @@
-// RPCSEC_GSS with Kerberos of a real KDC: the three services, and what is refused.
+// RPCSEC_GSS with Kerberos of a real KDC: the three services, and refusals.
 #include <chrono>
 #include <thread>
 

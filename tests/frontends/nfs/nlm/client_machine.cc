@@ -66,7 +66,7 @@ ClientMachine::ClientMachine(const std::string& address) {
   }
   const rpc::Service service{.programs = plain_programs(std::move(programs)),
                              .sync = [](const core::PendingDurability&) { return Status{}; }};
-  // Both on one port, which somebody else may have over UDP.
+  // Both on one port, which another process may have over UDP.
   while (datagrams_ == nullptr) {
     auto started = rpc::Server::start({.listen = {{address, 0}}}, service, metrics_);
     EXPECT_TRUE(started);

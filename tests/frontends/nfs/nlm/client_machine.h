@@ -33,7 +33,7 @@ class ClientMachine {
 
   std::atomic<nlm::NlmStatus> answer{nlm::NlmStatus::kGranted};  // to GRANTED
   std::atomic<bool> tcp{true}, udp{true};                        // whether the portmapper knows of services there
-  std::atomic<int> mute{0};                                      // so many NLM and NSM calls are refused yet
+  std::atomic<int> mute{0};                                      // this many NLM and NSM calls are still refused
 
  private:
   class Service;

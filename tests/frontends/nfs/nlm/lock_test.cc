@@ -1,4 +1,4 @@
-// NLM version 4, call by call: XNFS chapter 14, and what other versions and protocols see of it.
+// NLM version 4, call by call: XNFS chapter 14, and its effect on other versions and protocols.
 #include <algorithm>
 #include <set>
 
@@ -36,7 +36,7 @@ class NlmTest : public ProtocolTest {
     EXPECT_TRUE(in.ok());
     return {request.lock.offset, request.lock.length, request.exclusive, request.lock.svid};
   }
-  // The keeper works once a second; what it does is waited for, not timed.
+  // The keeper works once a second; tests wait for its effect, without a time.
   template <class Done>
   static void until(Done done) {
     while (!done()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -99,7 +99,7 @@ TEST_F(NlmTest, ProcessesOfAMachineAndMachinesOfANameAreDistinct) {
   EXPECT_EQ(a->lock(file, {0, 1, true, 1}), NlmStatus::kGranted);
   EXPECT_EQ(a->lock(file, {0, 1, true, 2}), NlmStatus::kDenied);
   EXPECT_EQ(b->lock(file, {0, 1, true, 1}), NlmStatus::kDenied);
-  EXPECT_EQ(b->unlock(file, {0, 1, true, 1}), NlmStatus::kGranted);  // of something that it does not have
+  EXPECT_EQ(b->unlock(file, {0, 1, true, 1}), NlmStatus::kGranted);  // of state that it does not have
   EXPECT_EQ(b->lock(file, {0, 1, true, 1}), NlmStatus::kDenied);
 }
 
@@ -168,14 +168,14 @@ TEST_F(NlmTest, FilesOfMountsWithKerberosAreLockedByClaimsThatGiveNothingElse) {
   entry.security = {core::SecurityFlavor::kKrb5p, core::SecurityFlavor::kKrb5};
   ASSERT_TRUE(volume->registry().change_export(entry));
   EXPECT_EQ(nfs->status_of(kLookup, root, "f"), NfsStatus::kAccess);
-  LockCaller other(port, "beta", 501);  // whom the mode would not let in: its number says nothing here
+  LockCaller other(port, "beta", 501);  // the mode denies this user, but its number says nothing here
   EXPECT_EQ(other.lock(file, {0, 10}), NlmStatus::kGranted);
   EXPECT_EQ(a->lock(file, {9, 1}), NlmStatus::kDenied);
   EXPECT_EQ(a->test(file, {9, 1}), NlmStatus::kDenied);
   EXPECT_EQ(a->lock(file, {9, 1}, true), NlmStatus::kBlocked);
   EXPECT_EQ(other.unlock(file, {0, 10}), NlmStatus::kGranted);
   EXPECT_EQ(granted(machine.take()), (WireLock{9, 1}));
-  // What would keep others from the content wants to be believed.
+  // A share, which would keep others from the content, needs authentication.
   EXPECT_EQ(a->share(file, 1, 0), NlmStatus::kFailed);
   EXPECT_EQ(a->share(file, 1, 1), NlmStatus::kFailed);
   EXPECT_EQ(nfs->getattr(file).status, NfsStatus::kAccess);
@@ -196,7 +196,7 @@ TEST_F(NlmTest, WhatIsRefusedIsToldToAudit) {
   LockCaller owner(port, "alpha", 500), other(port, "beta", 501);
   EXPECT_EQ(owner.lock(file, {0, 10}), NlmStatus::kGranted);
   EXPECT_EQ(other.lock(file, {20, 1}), NlmStatus::kFailed);
-  // What is somebody else's, or of no file, is no denial, as for all protocols.
+  // Locks of other owners, or stale files, are no denials, as for all protocols.
   EXPECT_EQ(b->lock(file, {5, 1}), NlmStatus::kDenied);
   EXPECT_EQ(b->lock(root, {0, 1}), NlmStatus::kFailed);
   core::Export entry = *volume->registry().snapshot()->find_export("test");
@@ -212,7 +212,7 @@ TEST_F(NlmTest, WhatIsRefusedIsToldToAudit) {
   EXPECT_EQ(owner.test(file, {0, 1}), NlmStatus::kFailed);
   // A message is refused like a call, and once.
   EXPECT_TRUE(owner.tell(kNlmLockMsg, owner.arguments(kNlmLock, file, {0, 1})));
-  EXPECT_EQ(owner.unlock(file, {0, 10}), NlmStatus::kGranted);  // asks for no permission
+  EXPECT_EQ(owner.unlock(file, {0, 10}), NlmStatus::kGranted);  // checks no permission
   std::vector<std::string> told;
   for (const std::string& refusal : refusals())
     told.push_back(refusal.substr(0, 7) + refusal.substr(refusal.find(": ")));
@@ -315,7 +315,7 @@ TEST_F(NlmTest, WhoAsksAgainHasItWhateverTheCallCameTo) {
   EXPECT_EQ(a->unlock(file, {0, 10}), NlmStatus::kGranted);
   const CallIn call = machine.take();
   EXPECT_EQ(b->lock(file, {0, 10}, true), NlmStatus::kGranted);
-  // A refusal that comes late: the cookie is of no meaning any more.
+  // A late refusal: the cookie is unknown by then.
   rpc::XdrReader in(call.arguments);
   const auto cookie = nlm::read_test(in).cookie;
   EXPECT_TRUE(b->tell(kNlmGrantedRes, Xdr().opaque(cookie).u32(1)));
@@ -402,7 +402,7 @@ TEST_F(NlmTest, MessagesAreAnsweredByMessages) {
   EXPECT_TRUE(a->tell(kNlmUnlockMsg, a->arguments(kNlmUnlock, file, {0, 1})));
   EXPECT_EQ(result(kNlmUnlockRes), NlmStatus::kGranted);
   EXPECT_TRUE(a->tell(kNlmGrantedMsg, a->arguments(kNlmTest, file, {0, 1})));
-  EXPECT_EQ(result(kNlmGrantedRes), NlmStatus::kDenied);  // we wait for nobody
+  EXPECT_EQ(result(kNlmGrantedRes), NlmStatus::kDenied);  // the server does not wait
   EXPECT_EQ(a->call(kNlmGranted, a->arguments(kNlmTest, file, {0, 1})), NlmStatus::kDenied);
   for (std::uint32_t none = kNlmTestRes; none <= kNlmUnlockRes; ++none) EXPECT_TRUE(a->tell(none, Xdr()));
   EXPECT_EQ(a->wire.call(a->spec(kNlmLockMsg), Xdr().u32(9))->accept_status, 4u);
@@ -419,7 +419,7 @@ TEST_F(NlmTest, WhoNoExportLetsInIsNotAnswered) {
   EXPECT_TRUE(a->tell(kNlmUnlockMsg, a->arguments(kNlmUnlock, file, {0, 1})));
   EXPECT_EQ(machine.take().procedure, kNlmUnlockRes);
   EXPECT_FALSE(machine.called());
-  // A host that is known is told even of a handle that is none.
+  // A known host gets an answer even for an invalid handle.
   EXPECT_EQ(a->lock(file, {0, 1}), NlmStatus::kGranted);
   EXPECT_TRUE(a->tell(kNlmTestMsg, a->arguments(kNlmTest, altered, {0, 1})));
   EXPECT_EQ(machine.take().procedure, kNlmTestRes);
@@ -559,7 +559,7 @@ TEST_F(NlmTest, AClientThatComesWithANewerStateHasStartedAnewWithoutAWord) {
   EXPECT_EQ(a->lock(file, {0, 10}), NlmStatus::kGranted);
   EXPECT_EQ(b->lock(file, {0, 10}, true), NlmStatus::kBlocked);
   LockCaller again(port, "alpha");
-  EXPECT_EQ(again.lock(file, {20, 1}), NlmStatus::kGranted);  // says nothing of its state
+  EXPECT_EQ(again.lock(file, {20, 1}), NlmStatus::kGranted);  // does not report its state
   EXPECT_FALSE(machine.called());
   again.state = 7;
   EXPECT_EQ(again.lock(file, {30, 1}), NlmStatus::kGranted);
@@ -635,7 +635,7 @@ class NlmClockTest : public NlmTest {
     begin();
   }
   ~NlmClockTest() override { server.reset(); }
-  // No connection is left from where the locks are; somebody looks on from elsewhere.
+  // No connection from the locks' host is left; another one watches from elsewhere.
   void leave() {
     b = std::make_unique<LockCaller>(port, "beta", 0, 2);
     EXPECT_TRUE(b->tell(0, Xdr()));
@@ -772,7 +772,7 @@ TEST_F(NlmRestartTest, LocksAreReclaimedWhileOthersWait) {
   EXPECT_EQ(b->share(file, 1, 0), NlmStatus::kGranted);
   EXPECT_EQ(a->lock(file, {0, 10}, false, true), NlmStatus::kDenied);  // nothing to reclaim
   restart_all();
-  // Clients are told, by address and by name; the two datagrams may overtake each other.
+  // Clients are notified, by address and by name; the two datagrams may overtake each other.
   std::multiset<bool> by_address;
   for (int i = 0; i < 2; ++i) {
     const CallIn told = machine.take();

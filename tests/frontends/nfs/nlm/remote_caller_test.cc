@@ -1,4 +1,4 @@
-// Calls to services of clients: how they are found, and what becomes of a call that nobody answers.
+// Calls to services of clients: their discovery, and the end of an unanswered call.
 #include "frontends/nfs/rpc/remote_caller.h"
 
 #include <gtest/gtest.h>

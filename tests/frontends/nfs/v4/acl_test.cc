@@ -1,4 +1,4 @@
-// Attributes acl, aclsupport and dacl; ACCESS of what has an ACL.
+// Attributes acl, aclsupport and dacl; ACCESS of files with an ACL.
 #include "tests/frontends/nfs/v4/operation_fixture.h"
 
 namespace stoa::test {
@@ -191,7 +191,7 @@ TEST_F(Nfs4Acl, NewObjectsTakeTheOneInTheRequest) {
   // CREATE of a directory.
   ASSERT_EQ(run(nfs4::op_create, Xdr().u32(2).string("d").raw(fattr({Attr::kAcl}, encode(aces)))), Nfs4Status::kOk);
   EXPECT_EQ(acl(), aces);
-  // What is made in it inherits; a mode_umask does not stand in the way (RFC 8275).
+  // New children inherit; a mode_umask does not prevent that (RFC 8275).
   ASSERT_EQ(run(nfs4::op_create, Xdr().u32(7).string("fifo").raw(fattr({Attr::kModeUmask}, Xdr().u32(0600).u32(077)))),
             Nfs4Status::kOk);
   rpc::XdrReader v = values({Attr::kDacl});

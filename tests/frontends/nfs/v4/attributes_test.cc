@@ -130,7 +130,8 @@ TEST_F(Nfs4Attributes, AllOrNothingIsSet) {
   EXPECT_EQ(attributes(file).size, 3u);
 }
 
-// RFC 8881 5.8.2.1, 5.8.2.13, 5.8.2.36: archive says that the file was archived since its last change.
+// RFC 8881 5.8.2.1, 5.8.2.13, 5.8.2.36: archive means that the file was archived since its last
+// change.
 TEST_F(Nfs4Attributes, ArchiveHiddenAndSystemAreBitsOfTheFile) {
   const auto shown = [&] {
     rpc::XdrReader v = values({Attr::kArchive, Attr::kHidden, Attr::kSystem});

@@ -1,5 +1,5 @@
 // NFSv4: each operation that has an offset, a count or a size, with values at which arithmetic goes wrong. The answer
-// is that of RFC 8881 and 7862; what was refused has changed nothing.
+// is that of RFC 8881 and 7862; a refused call has changed nothing.
 #include "tests/frontends/nfs/awkward_values.h"
 #include "tests/frontends/nfs/v4/operation_fixture.h"
 
@@ -34,7 +34,7 @@ class Nfs4Awkward : public OperationTest {
     EXPECT_TRUE(volume->ns().read({}, {file_, 0, std::as_writable_bytes(std::span(text))}));
     return text;
   }
-  // Back to what it was, after a change that was due.
+  // Restores the old state, after a change that was due.
   void restore() {
     ASSERT_TRUE(volume->ns().setattr({}, {.id = file_, .set = {.size = 0}}));
     const std::span<const std::byte> pieces[] = {std::as_bytes(std::span(content_))};
@@ -73,7 +73,7 @@ TEST_F(Nfs4Awkward, ReadAndReadPlusGiveWhatIsThereAndNoMore) {
   EXPECT_TRUE(untouched());
 }
 
-// Whatever is in the buffer already, and however much of it: what is read stands where it should, in fresh memory, too.
+// For any content of the buffer: the read data is in the right place, in fresh memory, too.
 TEST_F(Nfs4Awkward, ReadsOfEveryLengthAreWholeInFreshReplyMemory) {
   std::string long_content(70'000, '\0');
   for (std::size_t i = 0; i < long_content.size(); ++i) long_content[i] = static_cast<char>(i * 131 % 255 + 1);

@@ -1,4 +1,5 @@
-// READ, WRITE, COMMIT, and what 4.2 added: READ_PLUS, SEEK, ALLOCATE, DEALLOCATE, COPY, CLONE, IO_ADVISE, OFFLOAD_*.
+// READ, WRITE, COMMIT, and the additions of 4.2: READ_PLUS, SEEK, ALLOCATE, DEALLOCATE, COPY, CLONE, IO_ADVISE,
+// OFFLOAD_*.
 #include "tests/frontends/nfs/v4/operation_fixture.h"
 
 namespace stoa::test {
@@ -253,7 +254,7 @@ TEST_F(Nfs4Data, HolesAreCopiedAsHoles) {
     EXPECT_GT(data->offset, kFar) << name;
   }
   EXPECT_EQ(content(full).substr(expected.size()), std::string(4 * kFar - expected.size(), 'x'));
-  // A hole at the end, too; what it takes of a quota is its size, as with any file.
+  // A hole at the end, too; a quota counts its size, as with any file.
   ASSERT_TRUE(volume->ns().setattr({}, {.id = from, .set = {.size = 12 * kFar}}));
   const core::FileId tail = make_file("d");
   at("a");

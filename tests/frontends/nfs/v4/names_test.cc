@@ -12,7 +12,7 @@ class Nfs4Names : public OperationTest {
   Nfs4Status create(std::uint32_t type, std::string_view name, const Bytes& attributes = no_attributes()) {
     return run(nfs4::op_create, Xdr().u32(type).string(name).raw(attributes));
   }
-  // change_info4: atomic, and what it says now is how the directory is.
+  // change_info4: atomic, with the present change attribute of the directory.
   void expect_change(core::FileId dir) {
     EXPECT_TRUE(in.boolean());
     const std::uint64_t before = in.u64();

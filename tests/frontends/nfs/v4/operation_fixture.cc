@@ -6,7 +6,7 @@
 
 namespace stoa::nfs4 {
 
-// Stands for the table of stateids: a seqid of 99 is of no state.
+// A stand-in for the table of stateids: a seqid of 99 is of no state.
 Nfs4Status check_io_stateid(Compound&, const Stateid& stateid, core::FileId, bool) {
   return stateid.seqid == 99 ? Nfs4Status::kBadStateId : Nfs4Status::kOk;
 }

@@ -57,7 +57,8 @@ class OperationTest : public testing::Test {
   core::Attributes attributes(core::FileId id);
   std::string content(core::FileId id);
 
-  // GETATTR of the current file: the reader stands at the values. Fails the test unless just these came.
+  // GETATTR of the current file: the reader is positioned at the values. Fails the test unless just these
+  // came.
   rpc::XdrReader values(const Bitmap& wanted);
   std::uint64_t number(Attr attribute);  // of eight bytes
 

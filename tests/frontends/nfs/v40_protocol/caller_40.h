@@ -10,7 +10,7 @@ class Caller40 {
  public:
   Caller40(std::uint16_t port, std::string id, std::uint64_t verifier = 1, std::uint32_t uid = 0);
 
-  // With a transaction number of its own, or with the last one again.
+  // With a new transaction number, or with the last one again.
   CompoundResult send(const Ops& ops);
   CompoundResult send_again(const Ops& ops);
 

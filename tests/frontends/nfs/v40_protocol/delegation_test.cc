@@ -122,14 +122,14 @@ TEST_F(Delegation40Test, AClientThatCannotBeReachedIsToldAndMayGiveANewAddress) 
   listener.set(CallbackListener::Answers::kRefuse);
   EXPECT_EQ(remove("f"), Nfs4Status::kDelay);
   EXPECT_EQ(a->renew(a->client), Nfs4Status::kOk);  // it answers, if not well
-  // The path is lost: an address where nobody listens.
+  // The path is lost: an address without a listener.
   a->callback_address = "127.0.0.1.0.1";
   ASSERT_EQ(a->confirm(a->set()), Nfs4Status::kOk);
   while (a->renew(a->client) != Nfs4Status::kCbPathDown) {
   }
   const auto other = a->open_confirmed(root, "g", seqid++, {.access = kOpenRead, .create = false});
   EXPECT_EQ(other.delegation.type, kDelegationNone);
-  // A new one: what was not taken comes there.
+  // A new one: untaken callbacks come there.
   a->callback_address = second->address();
   ASSERT_EQ(a->confirm(a->set()), Nfs4Status::kOk);
   EXPECT_EQ(second->take_recall().stateid.other, open.delegation.stateid.other);

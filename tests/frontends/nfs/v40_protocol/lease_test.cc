@@ -70,7 +70,7 @@ TEST_F(Lease40Test, AnExpiredClientKeepsWhatNobodyWants) {
   EXPECT_EQ(b->lock(reader.handle, reader.stateid, "l", 0, 1, false).status, Nfs4Status::kDenied);
 }
 
-// 9.5: not only RENEW, but whatever names the client or a stateid of it.
+// 9.5: not only RENEW, but every operation that names the client or a stateid of it.
 TEST_F(Lease40Test, WhateverTheClientAsksForRenewsItsLease) {
   const auto file = a->open_confirmed(root, "f", 1, {.deny = 3});
   const auto still_held = [&] { return b->open(root, "f", 1, 0, false).status == Nfs4Status::kShareDenied; };
@@ -174,8 +174,7 @@ TEST_F(Lease40Test, ALockOfAStaleClientIsRefused) {
       << "the number has not counted";
 }
 
-// An address that is full takes further clients in the place of those that hold nothing, then of those whose lease has
-// run out.
+// A full address takes further clients in place of those without state, then of those whose lease has run out.
 TEST_F(FullAddressTest, ClientsWithoutStateAndExpiredOnesGiveWayToNewOnes) {
   ASSERT_EQ(a->open_confirmed(root, "f", 1).status, Nfs4Status::kOk);
   for (int i = 0; i < 2100; ++i) {

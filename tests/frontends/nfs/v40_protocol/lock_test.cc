@@ -72,7 +72,7 @@ TEST_F(Lock40Test, ARefusedLockCountsAndIsReplayedWithItsBody) {
   EXPECT_EQ(a->lock_new(file.handle, file.stateid, 4, "l", 2, 0, 5).status, Nfs4Status::kOk);
 }
 
-// 9.4: who asks for a lock that blocks again and again has its turn.
+// 9.4: a client that polls for a blocking lock gets its turn.
 TEST_F(Lock40Test, WhoAsksForABlockingLockKeepsItsTurn) {
   const auto theirs = b->open_confirmed(root, "f", 1);
   const auto locks = b->lock_new(theirs.handle, theirs.stateid, 3, "holder", 1, 0, 10);

@@ -40,7 +40,7 @@ TEST_F(Open40Test, ANewOwnerMustConfirmOnce) {
   const auto second = a->open(root, "g", 12);
   ASSERT_EQ(second.status, Nfs4Status::kOk);
   EXPECT_FALSE(second.must_confirm());
-  // The owner is remembered when it has nothing open any more.
+  // The owner is kept when it has nothing open any more.
   EXPECT_EQ(a->close(file.handle, confirmed.stateid, 13).status, Nfs4Status::kOk);
   EXPECT_EQ(a->close(second.handle, second.stateid, 14).status, Nfs4Status::kOk);
   EXPECT_FALSE(a->open(root, "f", 15).must_confirm());
@@ -49,7 +49,7 @@ TEST_F(Open40Test, ANewOwnerMustConfirmOnce) {
 TEST_F(Open40Test, WhatWasNotConfirmedGivesWayToTheNextOpen) {
   const auto first = a->open(root, "f", 1, {.deny = kOpenWrite});
   ASSERT_EQ(first.status, Nfs4Status::kOk);
-  const auto second = a->open(root, "g", 77);  // any number: nothing is known of this owner
+  const auto second = a->open(root, "g", 77);  // any number: this owner is unknown
   ASSERT_EQ(second.status, Nfs4Status::kOk);
   EXPECT_TRUE(second.must_confirm());
   EXPECT_EQ(a->open_confirm(first.handle, first.stateid, 78).status, Nfs4Status::kBadStateId);
@@ -151,7 +151,7 @@ TEST_F(Open40Test, StateidsAreCheckedToTheLetter) {
   };
   EXPECT_EQ(with(2), Nfs4Status::kOk);
   EXPECT_EQ(with(1), Nfs4Status::kOldStateId);
-  EXPECT_EQ(with(0), Nfs4Status::kOldStateId);  // no "whatever is newest" before sessions
+  EXPECT_EQ(with(0), Nfs4Status::kOldStateId);  // no "newest seqid" before sessions
   EXPECT_EQ(with(3), Nfs4Status::kBadStateId);
   WireStateid other_run = file.stateid;
   other_run.other[0] ^= std::byte{0xff};

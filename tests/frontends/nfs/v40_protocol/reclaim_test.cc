@@ -35,7 +35,8 @@ TEST_F(Reclaim40Test, OpensAndLocksAreTakenBackWithoutConfirmation) {
   EXPECT_EQ(a.lock_new(again.handle, again.stateid, 4, "l", 1, 0, 10, true).status, Nfs4Status::kOk);
   EXPECT_EQ(a.write(again.handle, again.stateid, "x"), Nfs4Status::kOk);
 
-  // Who held nothing has nothing to take back, also not a client of sessions with the same name.
+  // A client without state has nothing to reclaim, also not a client of sessions with the same
+  // name.
   Caller40 b(port, "b");
   b.connect();
   EXPECT_EQ(b.open(file.handle, {}, 1, {.reclaim = true}).status, Nfs4Status::kReclaimBad);

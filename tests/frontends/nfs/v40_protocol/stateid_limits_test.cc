@@ -1,5 +1,5 @@
-// How many stateids a client of minor version 0 may have: NFS4ERR_RESOURCE (RFC 7530 13.1.3.5), which does not count as
-// a turn of its owner (9.1.7).
+// The limit of a client's stateids in minor version 0: NFS4ERR_RESOURCE (RFC 7530 13.1.3.5), which does not count as a
+// turn of its owner (9.1.7).
 #include "tests/frontends/nfs/protocol_fixture.h"
 #include "tests/frontends/nfs/v40_protocol/caller_40.h"
 

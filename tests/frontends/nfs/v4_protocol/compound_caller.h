@@ -20,7 +20,7 @@ struct WireStateid {
   Bytes other = Bytes(12);
 };
 
-// The operations of a COMPOUND, as they stand on the wire.
+// The operations of a COMPOUND in wire format.
 class Ops {
  public:
   Ops& op(std::uint32_t number) {
@@ -74,7 +74,7 @@ class Ops {
   std::vector<std::uint32_t> numbers;
 };
 
-// `in` stands behind the number of results.
+// `in` is positioned behind the number of results.
 struct CompoundResult {
   CompoundResult(std::optional<WireReply> r)
       : reply(r ? std::move(*r) : WireReply{.reply_status = 99}), in(reply.results) {
@@ -106,7 +106,7 @@ struct CompoundResult {
 // Fails the test when the operation that failed has no such error in its list (listed_errors.h).
 CompoundResult expect_listed(const Ops& ops, std::uint32_t minor, CompoundResult result);
 
-// What OPEN says of a delegation (open_delegation4).
+// The delegation in OPEN's reply (open_delegation4).
 struct WireDelegation {
   std::uint32_t type = 0;  // 0 none, 1 read, 2 write, 3 none, and why
   WireStateid stateid{};
@@ -159,14 +159,14 @@ class CompoundCaller {
   // --- connections and the back channel
   enum class Callbacks { kTake, kDelayOnce, kIgnore };  // NFS4_OK; NFS4ERR_DELAY, then NFS4_OK; no answer
   Callbacks callbacks = Callbacks::kTake;
-  // What a CB_GETATTR is answered; absent: NFS4ERR_BADHANDLE. And how many came.
+  // The answer to CB_GETATTR; absent: NFS4ERR_BADHANDLE. And the number that came.
   struct Told {
     std::uint64_t change, size;
   };
   std::optional<Told> told;
   int asked = 0;
   bool back_channel = false;
-  std::uint32_t slots = 8;          // that are asked for
+  std::uint32_t slots = 8;          // the requested ones
   std::uint32_t minor_version = 1;  // of the session
   // Over a new connection from now on; gives the old one, still open.
   std::unique_ptr<WireClient> reconnect(std::uint16_t port);

@@ -12,7 +12,7 @@ constexpr std::uint32_t kDelegationNone = 0, kDelegationRead = 1, kDelegationWri
 constexpr std::uint32_t kCbPathDown = 0x1, kStateRevoked = 0x40, kCbPathDownSession = 0x200;
 const WireStateid kAnonymous{};
 
-// `a` has a back channel and gets delegations; `b` and `nfs` (version 3) are in the way.
+// `a` has a back channel and gets delegations; `b` and `nfs` (version 3) conflict with it.
 class DelegationTest : public ProtocolTest {
  protected:
   explicit DelegationTest(const core::VolumeOptions& volume_options = {})
@@ -45,7 +45,7 @@ class DelegationTest : public ProtocolTest {
   }
   Nfs4Status by_b(const Ops& ops) { return b->call(ops).status; }
 
-  // What somebody else does waits, and `a` is asked for its delegation; once that is returned, it is done.
+  // An operation of another client waits, and `a` is asked for its delegation; once that is returned, it is done.
   template <class Status>
   void expect_recall(const CompoundCaller::Open& open, Status delayed, Status done,
                      const std::function<Status()>& request) {
@@ -107,7 +107,8 @@ TEST_F(DelegationTest, SeveralClientsMayCacheTheSameFile) {
 
 TEST_F(DelegationTest, OneIsNotGivenWhereItIsOfNoUse) {
   make("f");
-  EXPECT_EQ(a->open(root, "f", kOpenBoth, 0, false).delegation.type, kDelegationNone);  // nobody asked for one to write
+  EXPECT_EQ(a->open(root, "f", kOpenBoth, 0, false).delegation.type, kDelegationNone);  // no client asked for one to
+                                                                                        // write
   const auto writer = b->open(root, "f", kOpenWrite, 0, false);
   EXPECT_EQ(a->open(root, "f", kOpenRead, 0, false, "reader").delegation.type, kDelegationNone);
   const auto unwanted = a->open(root, "f", kOpenRead | kWantNone, 0, false, "unwilling");
@@ -163,7 +164,7 @@ TEST_F(DelegationTest, AttributesAreAskedForWhileTheDelegationStays) {
     const std::uint64_t change = result.in.u64();
     return {Nfs4Status::kOk, change, result.in.u64()};
   };
-  // Until the answer is of what `a` says now: one that came before is good for a moment.
+  // Until the answer is of the present state of `a`: an earlier one is valid for a moment.
   const auto until = [&](auto done) {
     for (;;) {
       a->call({});
@@ -219,7 +220,7 @@ TEST_F(DelegationTest, ReadersRecallADelegationForWriting) {
                  [&] { return b->open(root, "open", kOpenRead, 0, false).status; });
   const auto looked = delegated("getattr", kOpenBoth | kWantWrite);
   const auto getattr = [&] { return by_b(Ops().putfh(looked.handle).op(9).u32(1).u32(16)); };
-  // Its client is asked first what the file is like, and does not say.
+  // Its client is asked for the attributes first, and does not answer.
   while (!a->recalled()) {
     EXPECT_EQ(getattr(), Nfs4Status::kDelay);
     a->call({});
@@ -235,7 +236,7 @@ TEST_F(DelegationTest, ReadersRecallADelegationForWriting) {
   expect_recall3(delegated("v3 getattr", kOpenBoth | kWantWrite), [&] { return nfs->getattr(look_handle).status; });
 }
 
-// What shows size and times of a file looks at it (10.4.3), whatever else it does.
+// Operations that show size and times of a file look at it (10.4.3), besides their other effects.
 TEST_F(DelegationTest, LookUpsAndListingsRecallADelegationForWriting) {
   const auto handle = [&](std::string_view name) {
     make(name);
@@ -255,7 +256,7 @@ TEST_F(DelegationTest, LookUpsAndListingsRecallADelegationForWriting) {
   EXPECT_FALSE(a->recalled());
   expect_recall4(listed, [&] { return list(1u << 4); });
   expect_recall4(write("look-up"), [&] { return by_b(Ops().putfh(root).lookup("look-up")); });
-  // Two are asked for at once.
+  // Two recalls at once.
   const auto one = write("one"), two = write("two");
   EXPECT_EQ(list(1u << 4), Nfs4Status::kDelay);
   a->take_recall();
@@ -323,7 +324,7 @@ TEST_F(DelegationTest, OneIsGivenOnItsOwnToWhoWantsIt) {
   EXPECT_EQ(a->return_delegation(g, write.stateid), Nfs4Status::kOk);
   EXPECT_EQ(want(*a, g, kWantWrite).second.why, 1u);  // WND4_CONTENTION: just recalled
   EXPECT_EQ(want(*b, f, 0x100).second.why, 2u);       // WND4_RESOURCE: cannot be called
-  EXPECT_EQ(want(*a, f, 0x500).second.why, 7u);       // WND4_CANCELLED: nobody waits
+  EXPECT_EQ(want(*a, f, 0x500).second.why, 7u);       // WND4_CANCELLED: no wait
   EXPECT_EQ(want(*a, root, 0x100).first, Nfs4Status::kWrongType);
   EXPECT_EQ(want(*a, f, 0).first, Nfs4Status::kInval);
   EXPECT_EQ(want(*a, f, kWantNone).first, Nfs4Status::kInval);
@@ -414,7 +415,7 @@ TEST_F(DelegationTest, BackchannelCtlChangesHowTheClientIsCalled) {
   EXPECT_EQ(a->return_delegation(open.handle, open.delegation.stateid), Nfs4Status::kOk);
 }
 
-// Nobody waits longer for a client than the recall timeout.
+// No request waits longer for a client than the recall timeout.
 class RevocationTest : public DelegationTest {
  protected:
   RevocationTest() : DelegationTest({.lease_recall_timeout_ms = 1}) {}

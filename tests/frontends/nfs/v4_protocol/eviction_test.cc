@@ -77,7 +77,7 @@ TEST_F(EvictionTest, WhoHasAFileIsSeen) {
   EXPECT_EQ(held.waits.first[0].holder, status_of("b").id);
   EXPECT_FALSE(held.waits.first[0].exclusive);
 
-  // A delegation, until somebody else wants the file.
+  // A delegation, until another client wants the file.
   const auto made = b->open(root, "g", kOpenBoth);
   ASSERT_EQ(b->close(made.handle, made.stateid), Nfs4Status::kOk);
   ASSERT_EQ(a->open(root, "g", kOpenRead, 0, false).delegation.type, 1u);
@@ -125,7 +125,7 @@ TEST_F(EvictionTest, AllThatAClientHasIsFreeAndItIsToldSo) {
   EXPECT_EQ(free(locks.stateid), Nfs4Status::kOk);
   EXPECT_EQ(a->status_flags() & kAdminStateRevoked, 0u);
 
-  // The client goes on with what is free.
+  // The client goes on with free files.
   const auto again = a->open(root, "f", kOpenBoth);
   ASSERT_EQ(again.status, Nfs4Status::kOk);
   EXPECT_EQ(a->lock(again.handle, again.stateid, "l", 0, 5).status, Nfs4Status::kDenied);
@@ -184,7 +184,7 @@ TEST_F(EvictionRestartTest, WhatWasTakenAwayIsNotReclaimed) {
   b->reconnect(port);
   a->connect(false);
   b->connect();
-  EXPECT_EQ(b->open(root, "f", kOpenBoth).status, Nfs4Status::kOk);  // nobody is waited for
+  EXPECT_EQ(b->open(root, "f", kOpenBoth).status, Nfs4Status::kOk);  // no client is waited for
   EXPECT_EQ(a->open_claim(file.handle, Ops().u32(1).u32(0), kOpenBoth).status, Nfs4Status::kNoGrace);
 }
 

@@ -1,5 +1,4 @@
-// What one client and one address may have: RFC 8881 18.35 (NFS4ERR_DELAY), 18.36.4 (NFS4ERR_NOSPC). Others still get
-// in.
+// Limits of one client and one address: RFC 8881 18.35 (NFS4ERR_DELAY), 18.36.4 (NFS4ERR_NOSPC). Others still get in.
 #include "tests/frontends/nfs/protocol_fixture.h"
 #include "tests/frontends/nfs/v4_protocol/compound_caller.h"
 

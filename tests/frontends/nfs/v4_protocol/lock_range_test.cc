@@ -17,7 +17,7 @@ class LockRange : public ProtocolTest {
     mine = a->open(a->handle_of({"test"}), "f", 3);
     theirs = b->open(b->handle_of({"test"}), "f", 3);
   }
-  // Of everything, by the other client: whether anything is locked.
+  // A test of the whole range by the other client: whether anything is locked.
   Nfs4Status test_all() { return test(0, ~std::uint64_t{0}); }
   Nfs4Status test(std::uint64_t offset, std::uint64_t length) {
     return b->call(Ops().putfh(theirs.handle).op(13).u32(2).u64(offset).u64(length).u64(b->client).string("t")).status;

@@ -1,5 +1,4 @@
-// What was moved out of an export is stale in a COMPOUND, too, whatever is open or locked; what is held of it can be
-// given back.
+// Files moved out of an export are stale in a COMPOUND, too, even if open or locked; their state can be returned.
 #include "tests/frontends/nfs/protocol_fixture.h"
 #include "tests/frontends/nfs/v4_protocol/compound_caller.h"
 

@@ -6,7 +6,7 @@ namespace stoa::test {
 namespace {
 
 constexpr std::uint64_t kMiB = 1u << 20;
-constexpr std::uint64_t kLong = 40 * kMiB + 5;  // not done while somebody waits
+constexpr std::uint64_t kLong = 40 * kMiB + 5;  // not done while a client waits
 constexpr std::size_t kCopiesPerClient = 16;
 
 class OffloadTest : public ProtocolTest {

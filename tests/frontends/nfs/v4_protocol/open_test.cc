@@ -69,7 +69,7 @@ TEST_F(OpenTest, WhatAQuotaRefusesToCreateIsNotThere) {
   EXPECT_EQ(create(1, 100), Nfs4Status::kOk);
 }
 
-// It is as large as it was, and all of it counts, until the client closes it.
+// Its size is unchanged, and all of it counts, until the client closes it.
 TEST_F(OpenTest, WhatIsRemovedWhileOpenKeepsAFullQuotaFull) {
   const auto dir = volume->ns().lookup({}, {.parent = core::kRootId, .name = "test", .root = core::kRootId});
   ASSERT_TRUE(dir);
@@ -171,7 +171,7 @@ TEST_F(OpenTest, AnOwnersOpensAreOne) {
   EXPECT_EQ(a->write(first.handle, newest, "x"), Nfs4Status::kOk);
   newest.seqid = 77;
   EXPECT_EQ(a->write(first.handle, newest, "x"), Nfs4Status::kBadStateId);
-  // Down to what one of the two OPENs asked for, and not to what none did.
+  // Down to the request of one of the two OPENs, and not to another mode.
   const auto downgrade = [&](std::uint32_t access, std::uint32_t deny) {
     WireStateid any = second.stateid;
     any.seqid = 0;
@@ -190,7 +190,7 @@ TEST_F(OpenTest, AnOpenWhoseTruncationFailsAddsNothing) {
   ASSERT_EQ(first.status, Nfs4Status::kOk);
   ASSERT_EQ(a->write(first.handle, a->open(root, "f", kOpenWrite, 0, true, "writer").stateid, "content"),
             Nfs4Status::kOk);
-  // Another protocol locks the content against everybody.
+  // Another protocol locks the content for all.
   const auto id = volume->handles().decode(first.handle)->id;
   core::StateTable& table = volume->state();
   const core::HolderId other = table.add_holder(core::Protocol::kSmb, nullptr);
@@ -257,7 +257,7 @@ TEST_F(OpenTest, LocksConflictBetweenOwnersAndClients) {
   ASSERT_EQ(a->unlock(file.handle, mine.stateid, 12, 3), Nfs4Status::kOk);
   EXPECT_EQ(b->lock(other.handle, other.stateid, "k", 12, 3).status, Nfs4Status::kOk);
   EXPECT_EQ(b->lock(other.handle, other.stateid, "k", 11, 3).status, Nfs4Status::kDenied);
-  // Closing lets go of all of them.
+  // Closing releases all of them.
   ASSERT_EQ(a->close(file.handle, file.stateid), Nfs4Status::kOk);
   EXPECT_EQ(b->lock(other.handle, other.stateid, "k", 10, 3).status, Nfs4Status::kOk);
 }

@@ -1,4 +1,4 @@
-// Where the data of a WRITE begins in its record: there it is received page-aligned, so that it is written as it came.
+// The begin of a WRITE's data in its record: there it is received page-aligned, so that it is written unchanged.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ TEST(WritePayload, IsFoundBehindSequenceAndPutfh) {
   ASSERT_GT(at, 0u);
   ASSERT_LE(at + data.size(), whole.size());
   EXPECT_TRUE(std::ranges::equal(std::span(whole).subspan(at, data.size()), data));
-  // Of a part of the record it is told once the length of the data is there.
+  // For a prefix of the record it is known once the length of the data is there.
   for (std::size_t size = 0; size < whole.size(); ++size) {
     EXPECT_EQ(nfs4::write_payload_offset(std::span(whole).first(size)), size < at ? 0 : at) << size;
   }

@@ -59,7 +59,7 @@ TEST_F(QosClassesTest, WhatIsOverWaitsAloneAndIsAnsweredWhenTheLimitGoes) {
   EXPECT_EQ(ann->write(file, 0, kMuch), NfsStatus::kOk) << "the first one goes into debt";
   send(*ann, kWrite, write_arguments(file));
   wait_until_parked(1);
-  // Neither her own other calls wait, by the same connection, nor what others write.
+  // Neither her own other calls wait, by the same connection, nor writes of others.
   EXPECT_TRUE(ann->getattr(file).ok());
   EXPECT_EQ(ann->read(file), kMuch);
   EXPECT_EQ(bob->write(other, 0, kMuch), NfsStatus::kOk);
@@ -77,7 +77,7 @@ TEST_F(QosClassesTest, AChangeThatIsMadeOnceWaitsToo) {
   ann->create(root, "f");
   core::QosRule rule = limit(target, qos::Resource::kMetadataOps);
   set(rule);
-  // Two at once: the first goes into debt, for a second, and then another; what waits behind is many.
+  // Two at once: the first goes into debt, for a second, and then another; many wait behind it.
   constexpr int kMany = 20;
   for (int i = 0; i < kMany; ++i)
     send(*ann, kMkdir, test::put(Xdr().opaque(root).string("d" + std::to_string(i)), {.mode = 0700}));
@@ -264,7 +264,7 @@ TEST_F(QosClassesTest, EveryQosClassOnThePathOfACallIsPaid) {
   EXPECT_EQ(use(below).admitted[qos::Resource::kMetadataOps], 1u);
   for (const auto& target : none) EXPECT_EQ(use(target).admitted[qos::Resource::kWriteOps], 0u);
 
-  // A directory that moves takes its QoS class along, and pays for what is above it now.
+  // A directory that moves takes its QoS class along, and pays for its new parents.
   const Handle upper = ann->mkdir(root, "upper", {.mode = 0777});
   set({.target = core::QosTarget::directory(id_of(upper))});
   ASSERT_TRUE(ann->rename_call(root, "dir", upper, "dir").ok());

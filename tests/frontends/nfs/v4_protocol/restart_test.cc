@@ -1,4 +1,4 @@
-// What clients keep when the server comes back: RFC 8881 8.4.2 (grace), 18.51 (RECLAIM_COMPLETE), 9.1.4.
+// State of clients across a restart of the server: RFC 8881 8.4.2 (grace), 18.51 (RECLAIM_COMPLETE), 9.1.4.
 #include "tests/frontends/nfs/protocol_fixture.h"
 #include "tests/frontends/nfs/v4_protocol/compound_caller.h"
 
@@ -179,7 +179,7 @@ TEST_F(RestartTest, AnOpenFileWithoutANameGoesWhenNobodyReclaimsIt) {
   EXPECT_EQ(a->call(Ops().putfh(file.handle).op(9).u32(1).u32(2)).status, Nfs4Status::kStale);
 }
 
-// The server cannot know which files were open before it came back, until all have said so.
+// The server cannot know the files that were open before its restart, until all clients have reclaimed.
 TEST_F(RestartTest, WhatOthersRemoveOrCloseInGraceIsThereForWhoHadItOpen) {
   const auto removed = a->open(root, "removed", kOpenBoth), replaced = a->open(root, "replaced", kOpenBoth);
   const auto nameless = a->open(root, "nameless", kOpenBoth), shared = b->open(root, "nameless", kOpenBoth);
@@ -196,7 +196,7 @@ TEST_F(RestartTest, WhatOthersRemoveOrCloseInGraceIsThereForWhoHadItOpen) {
   EXPECT_EQ(v3.named(kRemove, *root_v3, "removed").status, NfsStatus::kOk);
   come_back(*c);
   EXPECT_TRUE(c->call(Ops().putfh(root).op(32).op(29).string("new").string("replaced")).ok());
-  // b comes first, and is done with the file before a has said that it has it open, too.
+  // b comes first, and is done with the file before a has reclaimed its open.
   come_back(*b);
   const auto early = b->open_claim(shared.handle, claim_previous(), kOpenBoth);
   ASSERT_EQ(early.status, Nfs4Status::kOk);
@@ -289,7 +289,7 @@ TEST_F(LeaseTest, AnExpiredClientLosesWhatAnotherWants) {
   EXPECT_EQ(a->lock(again.handle, again.stateid, "l", 0, 10).status, Nfs4Status::kDenied);
 }
 
-// RFC 8881 8.4.3, the first edge condition: what it lost is not to be had back after a restart of the server either.
+// RFC 8881 8.4.3, the first edge condition: lost state must not be reclaimed after a restart of the server either.
 TEST_F(LeaseTest, WhatAnExpiredClientLostIsNotReclaimedAfterARestart) {
   const auto file = a->open(root, "f", kOpenBoth);
   ASSERT_EQ(a->lock(file.handle, file.stateid, "l", 0, 10).status, Nfs4Status::kOk);
@@ -307,7 +307,7 @@ TEST_F(LeaseTest, WhatAnExpiredClientLostIsNotReclaimedAfterARestart) {
   EXPECT_EQ(b->lock(again.handle, again.stateid, "l", 0, 10, true, true).status, Nfs4Status::kOk);
 }
 
-// The same client, when nobody wanted anything of it: the restart changes nothing.
+// The same client, without conflicts: the restart changes nothing.
 TEST_F(LeaseTest, WhatAnExpiredClientKeptIsReclaimedAfterARestart) {
   const auto file = a->open(root, "f", kOpenBoth, kOpenWrite);
   seconds += 3600;
@@ -353,7 +353,7 @@ TEST_F(LeaseTest, AnExpiredClientKeepsWhatNobodyWants) {
   const auto reader = b->open(root, "f", kOpenRead, 0, false);
   ASSERT_EQ(reader.status, Nfs4Status::kOk);
   EXPECT_EQ(b->lock(reader.handle, reader.stateid, "l", 20, 10, false).status, Nfs4Status::kOk);
-  // It comes back, and all is as it was.
+  // It comes back, and all is unchanged.
   EXPECT_EQ(a->write(file.handle, file.stateid, "back"), Nfs4Status::kOk);
   EXPECT_EQ(b->open(root, "f", kOpenWrite, 0, false).status, Nfs4Status::kShareDenied);
   EXPECT_EQ(b->lock(reader.handle, reader.stateid, "l", 0, 1, false).status, Nfs4Status::kDenied);

@@ -39,7 +39,7 @@ TEST_F(SessionTest, WhatNeedsASessionAndWhatStandsAlone) {
   EXPECT_EQ(c.send(Ops().op(57).u64(c.client).putrootfh()).status, Nfs4Status::kNotOnlyOp);
   EXPECT_EQ(c.call(Ops().sequence(c.session, 99)).status, Nfs4Status::kSequencePos);
   EXPECT_EQ(c.call(Ops().op(35)).status, Nfs4Status::kNotSupp);       // SETCLIENTID is not of this minor version
-  EXPECT_EQ(c.call(Ops().op(59), 1).status, Nfs4Status::kOpIllegal);  // ALLOCATE is of 4.2
+  EXPECT_EQ(c.call(Ops().op(59), 1).status, Nfs4Status::kOpIllegal);  // ALLOCATE belongs to 4.2
   EXPECT_EQ(c.call(Ops().op(2)).status, Nfs4Status::kOpIllegal);
   EXPECT_TRUE(c.call(Ops().putrootfh()).ok());
 }
@@ -128,7 +128,7 @@ TEST_F(SessionTest, ChannelsThatCouldCarryNothingAreTooSmall) {
     EXPECT_EQ(make({}, small), Nfs4Status::kTooSmall);
   }
   EXPECT_EQ(make({}, {.operations = 1}), Nfs4Status::kTooSmall) << "CB_SEQUENCE is one already";
-  // Whoever never has a reply kept needs no room for it; one that is to be kept is refused then (2.10.6.4).
+  // A session that never caches replies needs no room for them; a reply to be cached is refused then (2.10.6.4).
   EXPECT_EQ(make({.cached = 10}, {}), Nfs4Status::kOk);
 }
 

@@ -1,5 +1,5 @@
-// How many stateids one client and one address may have: RFC 8881 15.1.1.3 (NFS4ERR_DELAY). Others are not hurt, and
-// what is given back makes room.
+// Limits of the stateids of one client and one address: RFC 8881 15.1.1.3 (NFS4ERR_DELAY). Others are not affected,
+// and returned state makes room.
 #include "tests/frontends/nfs/protocol_fixture.h"
 #include "tests/frontends/nfs/v4_protocol/compound_caller.h"
 
@@ -42,12 +42,12 @@ TEST_F(StateidLimitsTest, OneClientIsRefusedMoreAndKeepsWhatItHas) {
   EXPECT_EQ(open(*a, "h").status, Nfs4Status::kDelay);
   EXPECT_EQ(a->lock(f.handle, f.stateid, "another", 20, 10).status, Nfs4Status::kDelay);
 
-  // What is there may grow, and be used.
+  // Existing state may grow, and be used.
   EXPECT_EQ(open(*a, "f").status, Nfs4Status::kOk);
   locks = a->lock_again(f.handle, locks.stateid, 30, 10);
   EXPECT_EQ(locks.status, Nfs4Status::kOk);
   EXPECT_EQ(a->write(g.handle, g.stateid, "x"), Nfs4Status::kOk);
-  // The lock that was refused is nobody's; the other client of this address has room of its own.
+  // The refused lock has no holder; the other client of this address has room of its own.
   const auto theirs = open(*b, "f");
   ASSERT_EQ(theirs.status, Nfs4Status::kOk);
   EXPECT_EQ(b->lock(theirs.handle, theirs.stateid, "b", 20, 10).status, Nfs4Status::kOk);
@@ -80,7 +80,7 @@ TEST_F(StateidLimitsTest, OneAddressIsRefusedMoreAndOthersGetIn) {
   EXPECT_EQ(open(again, "k").status, Nfs4Status::kDelay);
 }
 
-// Else a client that asks again with GUARDED4 would be told that somebody else has made it.
+// Else a client that retries with GUARDED4 would find that the file exists.
 TEST_F(StateidLimitsTest, AnOpenThatIsRefusedLeavesNoFile) {
   for (const char* name : {"f", "g", "h"}) ASSERT_EQ(open(*a, name).status, Nfs4Status::kOk);
   ASSERT_EQ(open(*far, "theirs").status, Nfs4Status::kOk);
@@ -108,7 +108,7 @@ TEST_F(StateidLimitsTest, AnOpenThatIsRefusedLeavesNoFile) {
     EXPECT_EQ(create(name, how), Nfs4Status::kDelay) << name;
     EXPECT_EQ(b->call(Ops().putfh(root).lookup(name)).status, Nfs4Status::kNoEnt) << name;
   }
-  // What is there is opened where that takes no room, and refused where it does, with nothing changed.
+  // An existing file is opened where that takes no room, and refused where it does, with nothing changed.
   const auto f = open(*a, "f");
   ASSERT_EQ(f.status, Nfs4Status::kOk);
   EXPECT_EQ(open(*a, "theirs").status, Nfs4Status::kDelay);
