@@ -53,8 +53,8 @@ class RangeSpace {
       if (piece.hole() || piece.file_offset >= size_) continue;
       const std::uint64_t length = std::min(piece.end(), size_) - piece.file_offset;
       const std::uint64_t content_end = piece.blob_offset + (size_ - piece.file_offset);
-      STOA_CHECK_OK(
-          punch_blob(volume_, node_->id, piece.file_offset, piece.blob, piece.blob_offset, length, content_end));
+      STOA_CHECK_OK(punch_blob(volume_, node_->id, piece.file_offset, piece.blob, piece.blob_offset, length,
+                               content_end, ctx_.deadline));
     }
     return {};
   }

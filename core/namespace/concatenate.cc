@@ -95,8 +95,8 @@ Result<PutKeyReply> concatenate(VolumeContext& volume, const OpContext& ctx, con
       STOA_TRY(lock, share_by(node->lock, ctx.deadline));
       parent = node->record.parent;
     }
-    STOA_TRY(parent, volume.nodes.get(parent));
-    consumed_parent = parent;
+    STOA_TRY(parent_node, volume.nodes.get(parent));
+    consumed_parent = parent_node;
     put.also_locked = {consumed, consumed_parent};
     put.stage_more = [&](MetaTxn& txn) { return stage_consume(volume, ctx, txn, consumed, consumed_parent, versions); };
   }

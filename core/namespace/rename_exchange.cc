@@ -34,7 +34,7 @@ Status look_up(const VolumeView& volume, const OpContext& ctx, Side& side) {
     STOA_CHECK_OK(require(ctx, side.dir->record, kRightSearch));
     STOA_CHECK_OK(find_entry(volume, side));
   }
-  STOA_TRY(node, node_of(volume, side.dir, side.entry.raw, side.entry.record));
+  STOA_TRY(node, node_of(volume, ctx, side.dir, side.entry.raw, side.entry.record));
   side.node = node;
   return {};
 }

@@ -268,7 +268,7 @@ Status age_bins(VolumeContext& volume, Timestamp now, qos::BackgroundThrottle* t
   std::size_t left = kPurgedAtOnce;
   for (const Bin& bin : bins) {
     if (throttle != nullptr && throttle->stopped()) break;
-    STOA_TRY(sealed, is_sealed(volume, applied_context({}), bin.node));
+    STOA_TRY(sealed, is_sealed(volume, OpContext(), bin.node));
     if (sealed) continue;
     const std::size_t before = left;
     // Items of a removed policy age by the rules that apply without one.
