@@ -102,7 +102,7 @@ TEST_F(StoresTest, AVolumeOfADevelopmentVersionIsRefused) {
   EXPECT_EQ(code_, Errc::kNotSupported);
   EXPECT_THAT(refused, HasSubstr("a development version of Stoa before 0.1.0"));
   EXPECT_THAT(refused, HasSubstr("cannot read it"));
-  EXPECT_THAT(refused, HasSubstr("make a new volume in another data folder (--data)"));
+  EXPECT_THAT(refused, HasSubstr("this version cannot read it; nothing was changed"));
   EXPECT_EQ(text_of(folder_.blobs() + "/identity"), before);
 
   const std::string old = directory("old/blobs");
@@ -215,7 +215,7 @@ TEST_F(StoresTest, AVolumeInMemoryEmptiesOnlyWhatWasOneInMemory) {
   make();
   make();
   config_.engine = "rocksdb";
-  EXPECT_THAT(open({.new_volume = "test"}), HasSubstr("holds the content of volume memory"));
+  EXPECT_THAT(open({.new_volume = "test"}), HasSubstr("holds the content of volume 'memory'"));
 }
 
 TEST_F(StoresTest, MemoryIsWhatTheMachineHasOrAnyControlGroupAboveAllows) {
