@@ -181,6 +181,30 @@ TEST_P(RulesTest, WritesInPlaceAreSeen) {
   sees("f", want);
 }
 
+// --- sealed directories
+
+TEST_P(RulesTest, WhatIsSealedStaysAsItIs) {
+  ASSERT_EQ(a().put(in("f"), "content"), Outcome::kOk);
+  EXPECT_EQ(stoa({"seal", path()})["sealed"], true);
+  const Outcome refused = has_directories(kind_b()) ? Outcome::kReadOnly : Outcome::kDenied;
+  EXPECT_EQ(b().put(in("f"), "other"), refused);
+  EXPECT_EQ(b().put(in("new"), "other"), refused);
+  EXPECT_EQ(b().remove(in("f")), refused);
+  if (has_directories(kind_b())) {
+    EXPECT_EQ(b().write(in("f"), 0, "x"), refused);
+    EXPECT_EQ(b().truncate(in("f"), 0), refused);
+    EXPECT_EQ(b().set_mode(in("f"), 0600), refused);
+    EXPECT_EQ(b().make_directory(in("d")), refused);
+    EXPECT_EQ(b().rename(in("f"), in("g")), refused);
+    EXPECT_EQ(b().rename(in("f"), folder_ + ".out"), refused);
+  }
+  sees("f", "content");
+  EXPECT_EQ(seen(), Names{"f"});
+  EXPECT_EQ(stoa({"unseal", path()})["sealed"], false);
+  EXPECT_EQ(b().remove(in("f")), Outcome::kOk);
+  misses("f");
+}
+
 // --- permissions
 
 TEST_P(RulesTest, PermissionsBindAtEveryProtocol) {
