@@ -82,6 +82,8 @@ class Requests {
   void fill(CountOwnersRequest& r) { r = {.dir = dir(), .on = true}; }
   void fill(ListOwnerQuotasRequest& r) { r.dir = dir(); }
   void fill(ListQuotasRequest&) {}
+  void fill(SetSealedRequest& r) { r = {.dir = dir(), .sealed = true}; }
+  void fill(SealedRequest& r) { r.id = big(); }
   void fill(ResolvePathRequest& r) { r.path = "/dir/Big"; }
   void fill(PathOfRequest& r) { r.id = big(); }
   void fill(AncestorsRequest& r) { r.id = big(); }

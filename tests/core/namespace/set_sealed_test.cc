@@ -166,7 +166,7 @@ TYPED_TEST(SealTest, SettingsStayAllowedAndStrangersAreRefused) {
   read_only.read_only = true;
   EXPECT_EQ(this->ns().set_sealed(read_only, {this->dir_, true}).error().code, Errc::kReadOnly);
   EXPECT_EQ(this->seal(this->file_).error().code, Errc::kNotDirectory);
-  EXPECT_EQ(this->encode_record(kMultipartId).error().code, Errc::kInvalid);
+  EXPECT_EQ(this->seal(kMultipartId).error().code, Errc::kInvalid);
   EXPECT_EQ(this->sealed_by(this->file_), kNoFile);
   ASSERT_TRUE(this->seal(this->dir_));
   EXPECT_TRUE(this->ns().set_quota(this->root_, {.dir = this->sub_, .limits = {.bytes = 1 << 20}}));

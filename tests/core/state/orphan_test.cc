@@ -101,7 +101,7 @@ TYPED_TEST(OrphanTest, AFileThatCountsNowhereGoesAsOthersDo) {
     this->volume_.reset();
     auto inode = load_inode(*this->kv_, file);
     ASSERT_TRUE(inode);
-    inode->home = kNoFile;
+    inode->parent = kNoFile;
     WriteBatch batch;
     batch.put(Family::kInode, keys::id_key(file), inode->encode());
     const WriteBatch* const batches[] = {&batch};
