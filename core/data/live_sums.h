@@ -139,9 +139,9 @@ class StagedSums {
 };
 
 // With the row locked and not staged: these blocks leave the store, for good when the ticket is durable. `file`: whose
-// bytes they are.
+// bytes they are. kTimeout: the queue was full until `by`, and nothing was changed.
 Result<CommitTicket> take_sums_from_store(VolumeContext& volume, FileId file, const LiveRowRef& row,
-                                          std::uint64_t blocks);
+                                          std::uint64_t blocks, const Deadline& by);
 
 // With the row locked and not staged: what may be stored, is. Applied, not durable.
 Status store_sums(VolumeContext& volume, LiveRow& row);
