@@ -240,13 +240,13 @@ StagedSums::~StagedSums() {
 }
 
 Result<CommitTicket> take_sums_from_store(VolumeContext& volume, FileId file, const LiveRowRef& row,
-                                          std::uint64_t blocks) {
+                                          std::uint64_t blocks, const Deadline& by) {
   const std::uint64_t kept = row->storable(0) & row->stored & ~row->unsynced & ~blocks;
   RecordChanges changes;
   put_record(changes, *row, kept);
   // After a crash the blocks are summed anew, which is done for files that are listed as open.
   changes.mark_dirty(file);
-  STOA_TRY(ticket, volume.committer.commit({.batch = changes.take()}));
+  STOA_TRY(ticket, volume.committer.commit({.batch = changes.take()}, by));
   row->stored = kept;
   row->dropped = ticket;
   volume.data->sums.wait_for_quiet(row);

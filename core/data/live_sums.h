@@ -141,9 +141,9 @@ class StagedSums {
 };
 
 // With the row locked and not staged: these blocks leave the store, for good when the ticket is durable. `file`: the
-// file of the bytes.
+// file of the bytes. kTimeout: the queue was full until `by`, and nothing was changed.
 Result<CommitTicket> take_sums_from_store(VolumeContext& volume, FileId file, const LiveRowRef& row,
-                                          std::uint64_t blocks);
+                                          std::uint64_t blocks, const Deadline& by);
 
 // With the row locked and not staged: stores the sums that may be stored. Applied, not durable.
 Status store_sums(VolumeContext& volume, LiveRow& row);

@@ -249,7 +249,7 @@ Status SumChange::take_from_store() {
         row->hot = again || run > 0;
         row->run = run > 0 ? std::min(run * 2, kRowsAheadMax) : again ? 1 : 0;
         row->dropped_at = now;
-        STOA_CHECK_OK(take_sums_from_store(volume_, file_, row, row->hot ? ~std::uint64_t{0} : changes));
+        STOA_CHECK_OK(take_sums_from_store(volume_, file_, row, row->hot ? ~std::uint64_t{0} : changes, by_));
         ahead = row->run;
       }
       newest = std::max(newest, row->dropped);
@@ -262,7 +262,7 @@ Status SumChange::take_from_store() {
       next->hot = true;
       next->run = ahead;
       next->dropped_at = next->touched_at = now;
-      STOA_TRY(ticket, take_sums_from_store(volume_, file_, next, ~std::uint64_t{0}));
+      STOA_TRY(ticket, take_sums_from_store(volume_, file_, next, ~std::uint64_t{0}, by_));
       newest = std::max(newest, ticket);
     }
   }

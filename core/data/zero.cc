@@ -105,7 +105,7 @@ Status punch_blob(VolumeContext& volume, FileId id, std::uint64_t file_offset, B
   for (Edge& edge : edges) {
     const std::lock_guard lock(edge.held.row().mutex);
     if ((edge.held.row().stored & edge.held.blocks()) == 0) continue;
-    STOA_TRY(ticket, take_sums_from_store(volume, id, edge.held.ref(), edge.held.blocks()));
+    STOA_TRY(ticket, take_sums_from_store(volume, id, edge.held.ref(), edge.held.blocks(), by));
     newest = std::max(newest, ticket);
   }
   RecordChanges gone;
