@@ -155,14 +155,23 @@ bool Driver::do_rename() {
   const FileId from = any_directory();
   const FileId to = random_.percent(40) ? from : any_directory();
   const std::string from_name = name_in(from);
-  const std::string to_name = random_.percent(50) ? name_in(to) : new_name();
-  const core::RenameRequest request{from, from_name, to, to_name, random_.percent(10)};
-  describe("rename " + in_quotes(from_name) + " in " + text(from) + " to " + in_quotes(to_name) + " in " + text(to) +
-           (request.no_replace ? " no_replace" : ""));
+  const std::string to_name_there = name_in(to);
+  const std::string to_name = random_.percent(50) ? to_name_there : new_name();
+  core::RenameRequest request{from, from_name, to, to_name, random_.percent(10)};
+  if (random_.percent(20)) {
+    request.no_replace = false;
+    request.exchange = true;
+    request.to_name = to_name_there;
+  }
+  describe("rename " + in_quotes(from_name) + " in " + text(from) + " to " + in_quotes(std::string(request.to_name)) +
+           " in " + text(to) +
+           (request.no_replace ? " no_replace"
+            : request.exchange ? " exchange"
+                               : ""));
   const core::OpContext ctx = context();
   FileId victim = core::kNoFile;
-  (void)twin_.lookup(to, to_name, ctx.cred, &victim);
-  const Verdict verdict = twin_.rename(request, ctx.cred);
+  (void)twin_.lookup(to, request.to_name, ctx.cred, &victim);
+  const Verdict verdict = request.exchange ? twin_.exchange(request, ctx.cred) : twin_.rename(request, ctx.cred);
   const auto reply = ns().rename(ctx, request);
   if (!same_outcome(verdict, reply)) return false;
   if (!verdict.ok()) return verify_touched(verdict);

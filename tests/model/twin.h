@@ -154,6 +154,7 @@ class Twin {
   Verdict unlink(FileId parent, std::string_view name, const core::Credentials& cred);
   Verdict rmdir(FileId parent, std::string_view name, const core::Credentials& cred);
   Verdict rename(const core::RenameRequest& request, const core::Credentials& cred);
+  Verdict exchange(const core::RenameRequest& request, const core::Credentials& cred);
   // The last close. A file without a name goes with it; until then it counts where it counted when it lost its name.
   void close(FileId id);
 
