@@ -58,9 +58,11 @@ class Nets {
 };
 
 // The reservation of an operation that changes a counter by `net`: the larger of the usage with it and without it.
+// Files and directories are limited together, so a file that leaves makes room for a directory.
 Usage reserved_of(const Usage& net) {
-  return {std::max<ByteCount>(net.bytes, 0), std::max<std::int64_t>(net.files, 0),
-          std::max<std::int64_t>(net.directories, 0)};
+  const std::int64_t both = std::max<std::int64_t>(net.files + net.directories, 0);
+  const std::int64_t directories = std::clamp<std::int64_t>(net.directories, 0, both);
+  return {std::max<ByteCount>(net.bytes, 0), std::clamp<std::int64_t>(net.files, 0, both - directories), directories};
 }
 CountersChange reserved_of(const CountersChange& net) {
   CountersChange held{reserved_of(net.all), net.by_class, reserved_of(net.counted)};

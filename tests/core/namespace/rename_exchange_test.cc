@@ -85,6 +85,20 @@ TYPED_TEST(RenameExchangeTest, FullQuotasAllowWhatNeedsNoRoom) {
   EXPECT_EQ(this->usage(two), (Usage{.bytes = 101, .files = 2}));
 }
 
+TYPED_TEST(RenameExchangeTest, AFileMakesRoomForADirectoryWhereBothAreFull) {
+  const FileId one = this->mkdir(kRootId, "one").value(), two = this->mkdir(kRootId, "two").value();
+  const FileId dir = this->mkdir(one, "dir").value(), file = this->file(two, "file", 9);
+  ASSERT_TRUE(this->ns().set_quota(this->root_, {.dir = one, .limits = {.files = 1}}));
+  ASSERT_TRUE(this->ns().set_quota(this->root_, {.dir = two, .limits = {.files = 1}}));
+  ASSERT_TRUE(this->exchange(one, "dir", two, "file"));
+  EXPECT_EQ(this->at(two, "file"), dir);
+  EXPECT_EQ(this->at(one, "dir"), file);
+  EXPECT_EQ(this->usage(one), (Usage{.bytes = 9, .files = 1}));
+  EXPECT_EQ(this->usage(two), (Usage{.directories = 1}));
+  EXPECT_EQ(this->create(one, "more").error().code, Errc::kQuota);
+  EXPECT_EQ(this->mkdir(two, "more").error().code, Errc::kQuota);
+}
+
 TYPED_TEST(RenameExchangeTest, RefusalsChangeNothing) {
   const FileId dir = this->mkdir(kRootId, "dir").value(), sub = this->mkdir(dir, "sub").value();
   const FileId file = this->file(kRootId, "file", 1);
