@@ -145,10 +145,7 @@ void Dispatcher::wait_for_lock(Exchange& x, ReplyChannel& channel) {
   const auto granted = x.fs.set_lock(x.call, wish->lock, true);
   if (!granted) return channel.reply(unique, errno_of(granted.error()), {});
   if (*granted) return channel.reply(unique, 0, {});
-  if (!lock_waits_.add(unique, x.call.caller(), wish->lock, channel)) {
-    x.fs.stop_waiting(x.call, wish->lock);
-    return channel.reply(unique, ENOLCK, {});
-  }
+  if (!lock_waits_.add(unique, x.call.caller(), wish->lock, channel)) return channel.reply(unique, ENOLCK, {});
   // An INTERRUPT between the first question and the queue has found only the call.
   if (x.call.interrupted()) lock_waits_.interrupt(unique);
 }

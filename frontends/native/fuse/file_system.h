@@ -177,8 +177,6 @@ class FileSystem {
   // False: another lock is in the way. `waits`: the caller asks again until it gets it. kDeadlock: it would wait for
   // ever.
   virtual Result<bool> set_lock(const Call& call, const LockCall& lock, bool waits) = 0;
-  // The caller of set_lock() with `waits` asks no more.
-  virtual void stop_waiting(const Call& call, const LockCall& lock) = 0;
   virtual Status unlock(const Call& call, const LockCall& lock) = 0;
 };
 

@@ -59,7 +59,6 @@ std::size_t LockWaits::size() const {
 
 bool LockWaits::ask(Wait& wait) {
   if (wait.call.interrupted()) {
-    fs_.stop_waiting(wait.call, wait.lock);
     wait.channel->reply(wait.unique, EINTR, {});
     return true;
   }
