@@ -58,6 +58,7 @@ void add_qos_commands(CLI::App& app, Session& session);
 void add_recycle_commands(CLI::App& app, Session& session);
 void add_audit_commands(CLI::App& app, Session& session);
 void add_watch_command(CLI::App& app, Session& session);
+void add_mount_commands(CLI::App& app, Session& session);
 void add_explain_command(CLI::App& app, Session& session);
 void add_events_command(CLI::App& app, Session& session);
 void add_acl_commands(CLI::App& app, Session& session);

@@ -100,10 +100,11 @@ Result<OwnedFd> mount_by_helper(const MountPoint& at) {
   return fd;
 }
 
-// The path of an open descriptor's mount is taken as it stands; options are those of fs/fuse/inode.c.
+// The options are those of mount.fuse3(8). An errno, or 0.
 int mount_by_system(const MountPoint& at, int fd) {
-  const std::string options = "fd=" + std::to_string(fd) + ",rootmode=40000,user_id=" + std::to_string(::getuid()) +
-                              ",group_id=" + std::to_string(::getgid()) + ",allow_other";
+  std::string options = "fd=" + std::to_string(fd) + ",rootmode=40000,user_id=" + std::to_string(::getuid()) +
+                        ",group_id=" + std::to_string(::getgid());
+  if (at.for_all_users) options += ",allow_other";
   unsigned long flags = MS_NODEV | MS_NOSUID;
   if (at.read_only) flags |= MS_RDONLY;
   return ::mount(at.source.c_str(), at.directory.c_str(), "fuse.stoa", flags, options.c_str()) == 0 ? 0 : errno;

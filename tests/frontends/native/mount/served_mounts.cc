@@ -28,7 +28,7 @@ struct OneMount {
 
 // Why a mount failed; empty: it is there.
 std::string mount_one(OneMount& mount, const std::string& directory) {
-  auto fd = fuse::mount_fuse({.directory = directory, .source = "stoa-test"});
+  auto fd = fuse::mount_fuse({.directory = directory, .source = "stoa-test", .for_all_users = true});
   if (!fd) return describe(fd.error());
   auto device = fuse::Device::start(std::move(*fd), mount.fs);
   if (!device) return describe(device.error());
