@@ -33,6 +33,7 @@ Status serve_mount(const MountOptions& options, const std::function<void()>& mou
   log_info("mount", "mounted", {{"url", options.url}, {"directory", options.directory}});
   mounted();
   (*device)->wait();
+  fs.commit_all();
   log_info("mount", "unmounted", {{"directory", options.directory}});
   return {};
 }

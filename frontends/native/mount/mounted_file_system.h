@@ -8,6 +8,7 @@
 #include "frontends/native/mount/open_table.h"
 #include "frontends/native/mount/process_status.h"
 #include "frontends/native/mount/storage.h"
+#include "frontends/native/mount/uncommitted_files.h"
 
 namespace stoa::native::mount {
 
@@ -63,6 +64,8 @@ class MountedFileSystem : public fuse::FileSystem {
   Result<bool> set_lock(const fuse::Call& call, const fuse::LockCall& lock, bool waits) override;
   Status unlock(const fuse::Call& call, const fuse::LockCall& lock) override;
 
+  // Makes durable what was written and not yet synced by anybody; for the end of a mount. Failures are logged.
+  void commit_all();
   // Files and directories that are open now.
   std::size_t open_count() const { return opens_.size(); }
 
@@ -80,6 +83,7 @@ class MountedFileSystem : public fuse::FileSystem {
   ProcessGroups groups_;
   OpenTable opens_;
   HeldLocks held_;
+  UncommittedFiles uncommitted_;
 };
 
 }  // namespace stoa::native::mount

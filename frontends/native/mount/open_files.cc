@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/log.h"
 #include "frontends/native/mount/mounted_file_system.h"
 
 namespace stoa::native::mount {
@@ -78,12 +79,31 @@ Result<std::size_t> MountedFileSystem::write(const fuse::Call& call, const fuse:
     STOA_TRY(attr, storage_.getattr(asker, write.file.id));
     offset = attr.size;
   }
-  return storage_.write(asker, write.file.id, entry->open, offset, write.data, write.durable);
+  STOA_TRY(length, storage_.write(asker, write.file.id, entry->open, offset, write.data, write.durable));
+  // Afterwards: an fsync that runs meanwhile may not have seen this write.
+  if (!write.durable && !uncommitted_.add(write.file.id, entry->cred)) {
+    STOA_CHECK_OK(storage_.commit(asker, write.file.id, entry->open));
+  }
+  return std::size_t{length};
 }
 
 Status MountedFileSystem::fsync(const fuse::Call& call, const fuse::OpenFile& file) {
   STOA_TRY(entry, entry_of(file));
-  return storage_.commit(opener(call, *entry), file.id, entry->open);
+  // Before the commit: a write that comes meanwhile counts again.
+  uncommitted_.remove(file.id);
+  const Status committed = storage_.commit(opener(call, *entry), file.id, entry->open);
+  if (!committed) uncommitted_.add(file.id, entry->cred);
+  return committed;
+}
+
+void MountedFileSystem::commit_all() {
+  for (const auto& [id, cred] : uncommitted_.take_all()) {
+    const Status committed = storage_.commit({.cred = cred}, id, 0);
+    // A file that is gone needs nothing.
+    if (committed || committed.error().code == Errc::kStale) continue;
+    log_error("mount", "written data may be lost",
+              {{"file", static_cast<std::uint64_t>(id)}, {"cause", describe(committed.error())}});
+  }
 }
 
 Result<std::uint64_t> MountedFileSystem::seek(const fuse::Call& call, const fuse::OpenFile& file, std::uint64_t offset,
