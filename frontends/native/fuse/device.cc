@@ -116,7 +116,6 @@ Result<std::unique_ptr<Device>> Device::start(OwnedFd fuse, FileSystem& fs) {
 
 Device::Device(OwnedFd fuse, FileSystem& fs, const Negotiated& negotiated)
     : fuse_(std::move(fuse)),
-      negotiated_(negotiated),
       notifier_(fuse_.get(), fs.root()),
       dispatcher_(std::make_unique<Dispatcher>(fs, negotiated)) {
   const std::lock_guard lock(mutex_);
@@ -131,11 +130,6 @@ Device::~Device() {
 void Device::wait() {
   std::unique_lock lock(mutex_);
   left_.wait(lock, [this] { return workers_ == 0; });
-}
-
-std::size_t Device::workers() const {
-  const std::lock_guard lock(mutex_);
-  return workers_;
 }
 
 void Device::add_worker() {

@@ -1,7 +1,6 @@
 // A connection over /dev/fuse: worker threads that each read a request, run it and write the reply.
 #pragma once
 
-#include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -28,8 +27,6 @@ class Device {
   // Blocks until the file system is unmounted or its connection aborted, and no request runs.
   void wait();
   Notifier& notifier() { return notifier_; }
-  const Negotiated& negotiated() const { return negotiated_; }
-  std::size_t workers() const;
 
   // A worker is busy as long as its request blocks, so there are as many as requests that block, up to this. More
   // requests wait in the kernel, where a signal ends their wait.
@@ -50,11 +47,10 @@ class Device {
   void leave(Seat& seat);
 
   const OwnedFd fuse_;
-  const Negotiated negotiated_;
   Notifier notifier_;
   std::vector<std::unique_ptr<Seat>> seats_;  // grows with mutex_; all of them outlive dispatcher_
   std::unique_ptr<Dispatcher> dispatcher_;
-  mutable std::mutex mutex_;  // guards all below, and seats_
+  std::mutex mutex_;  // guards all below, and seats_
   std::condition_variable left_;
   std::vector<Seat*> free_seats_;
   std::size_t workers_ = 0;

@@ -96,7 +96,6 @@ bool may_free_a_lock(std::uint32_t opcode) {
 bool Dispatcher::handle(std::span<const std::byte> bytes, std::span<std::byte> space, ReplyChannel& channel) {
   auto request = parse_request(bytes);
   if (!request) return false;
-  handled_.fetch_add(1, std::memory_order_relaxed);
   const fuse_in_header& header = request->header;
   switch (header.opcode) {
     case FUSE_FORGET:
@@ -127,8 +126,6 @@ void Dispatcher::answer(Request& request, std::span<std::byte> space, ReplyChann
     wait_for_lock(exchange, channel);
   } else if (const Handler handler = handler_of(header.opcode)) {
     const Answer answer = handler(exchange);
-    // Before the reply: the kernel sends no INTERRUPT for what is answered.
-    in_flight_.end(header.unique);
     channel.reply(header.unique, answer.error, answer.error == 0 ? answer.body : std::span<const std::byte>{});
   } else {
     channel.reply(header.unique, ENOSYS, {});

@@ -1,7 +1,6 @@
 // From the bytes of a request to its reply, whatever transport brought it.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <span>
 
@@ -23,9 +22,6 @@ class Dispatcher {
   // False: the bytes are no request, and nothing was answered.
   bool handle(std::span<const std::byte> request, std::span<std::byte> space, ReplyChannel& channel);
 
-  // Requests of the kernel that were answered with ENOSYS or EINVAL for being malformed, and all others.
-  std::uint64_t handled() const { return handled_.load(std::memory_order_relaxed); }
-
  private:
   void answer(Request& request, std::span<std::byte> space, ReplyChannel& channel);
   void wait_for_lock(Exchange& exchange, ReplyChannel& channel);
@@ -34,7 +30,6 @@ class Dispatcher {
   const Negotiated negotiated_;
   InFlight in_flight_;
   LockWaits lock_waits_;
-  std::atomic<std::uint64_t> handled_{0};
 };
 
 }  // namespace stoa::native::fuse

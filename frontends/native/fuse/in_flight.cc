@@ -26,9 +26,4 @@ void InFlight::interrupt(std::uint64_t unique) {
   any_early_ = true;
 }
 
-std::size_t InFlight::size() const {
-  const std::lock_guard lock(mutex_);
-  return calls_.size();
-}
-
 }  // namespace stoa::native::fuse

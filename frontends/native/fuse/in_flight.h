@@ -19,12 +19,11 @@ class InFlight {
   void end(std::uint64_t unique);
   // Interrupts the call; one that is not known is remembered for begin(), if it is among the last few.
   void interrupt(std::uint64_t unique);
-  std::size_t size() const;
 
  private:
   static constexpr std::size_t kEarlyMost = 64;
 
-  mutable std::mutex mutex_;  // guards all below
+  std::mutex mutex_;  // guards all below
   std::unordered_map<std::uint64_t, Call*> calls_;
   std::array<std::uint64_t, kEarlyMost> early_{};  // numbers, oldest overwritten; 0: none
   std::size_t next_early_ = 0;

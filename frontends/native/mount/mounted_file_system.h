@@ -66,8 +66,6 @@ class MountedFileSystem : public fuse::FileSystem {
 
   // Makes durable what was written and not yet synced by anybody; for the end of a mount. Failures are logged.
   void commit_all();
-  // Files and directories that are open now.
-  std::size_t open_count() const { return opens_.size(); }
 
  private:
   // The process that asks, with its groups: for what is decided by permissions.

@@ -26,9 +26,4 @@ std::shared_ptr<OpenEntry> OpenTable::remove(fuse::Handle handle) {
   return entry;
 }
 
-std::size_t OpenTable::size() const {
-  const std::shared_lock lock(mutex_);
-  return entries_.size();
-}
-
 }  // namespace stoa::native::mount

@@ -31,7 +31,6 @@ class OpenTable {
   std::shared_ptr<OpenEntry> find(fuse::Handle handle) const;
   // Takes it out.
   std::shared_ptr<OpenEntry> remove(fuse::Handle handle);
-  std::size_t size() const;
 
  private:
   mutable std::shared_mutex mutex_;  // guards all below
