@@ -5,6 +5,8 @@
 #include <sys/uio.h>
 
 #include <cerrno>
+#include <cstdlib>
+#include <system_error>
 
 #include "base/log.h"
 #include "frontends/native/fuse/init.h"
@@ -111,16 +113,16 @@ class Device::Seat : public ReplyChannel {
 
 Result<std::unique_ptr<Device>> Device::start(OwnedFd fuse, FileSystem& fs) {
   STOA_TRY(negotiated, answer_init(fuse.get()));
-  return std::unique_ptr<Device>(new Device(std::move(fuse), fs, negotiated));
+  std::unique_ptr<Device> device(new Device(std::move(fuse), fs, negotiated));
+  const std::lock_guard lock(device->mutex_);
+  if (!device->add_worker()) return fail(Errc::kBusy, "the system starts no more threads; end some programs");
+  return device;
 }
 
 Device::Device(OwnedFd fuse, FileSystem& fs, const Negotiated& negotiated)
     : fuse_(std::move(fuse)),
       notifier_(fuse_.get(), fs.root()),
-      dispatcher_(std::make_unique<Dispatcher>(fs, negotiated)) {
-  const std::lock_guard lock(mutex_);
-  add_worker();
-}
+      dispatcher_(std::make_unique<Dispatcher>(fs, negotiated)) {}
 
 Device::~Device() {
   wait();
@@ -132,23 +134,29 @@ void Device::wait() {
   left_.wait(lock, [this] { return workers_ == 0; });
 }
 
-void Device::add_worker() {
+bool Device::add_worker() {
   if (free_seats_.empty()) {
     seats_.push_back(std::make_unique<Seat>(fuse_.get()));
     free_seats_.push_back(seats_.back().get());
   }
   Seat& seat = *free_seats_.back();
+  try {
+    // Not joined: leave() is the last thing that a worker does with this object.
+    std::thread([this, &seat] { work(seat); }).detach();
+  } catch (const std::system_error&) {
+    return false;
+  }
   free_seats_.pop_back();
   ++workers_;
   ++idle_;
-  // Not joined: leave() is the last thing that a worker does with this object.
-  std::thread([this, &seat] { work(seat); }).detach();
+  return true;
 }
 
 void Device::became_busy() {
   const std::lock_guard lock(mutex_);
   --idle_;
-  if (idle_ == 0 && workers_ < kWorkersMost && !ends_) add_worker();
+  // Without another thread the request after the next one waits.
+  if (idle_ == 0 && workers_ < kWorkersMost && !ends_) (void)add_worker();
 }
 
 bool Device::became_idle() {

@@ -17,7 +17,7 @@ namespace stoa::native::fuse {
 class Device {
  public:
   // `fuse` is a mounted /dev/fuse descriptor. Blocks for the kernel's INIT, which it sends on mount. kNotSupported: the
-  // kernel is too old. kShutdown: it was unmounted. `fs` outlives the device.
+  // kernel is too old. kShutdown: it was unmounted. kBusy: no thread is to be had. `fs` outlives the device.
   static Result<std::unique_ptr<Device>> start(OwnedFd fuse, FileSystem& fs);
   // Blocks until the kernel has ended the connection: unmount the file system first.
   ~Device();
@@ -39,7 +39,8 @@ class Device {
   class Seat;
 
   Device(OwnedFd fuse, FileSystem& fs, const Negotiated& negotiated);
-  void add_worker();  // with mutex_
+  // With mutex_. False: the system has no more threads.
+  bool add_worker();
   void work(Seat& seat);
   // Before and after a request. False: there are idle workers enough.
   void became_busy();

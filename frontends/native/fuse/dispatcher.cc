@@ -131,7 +131,7 @@ void Dispatcher::answer(Request& request, std::span<std::byte> space, ReplyChann
     channel.reply(header.unique, ENOSYS, {});
   }
   in_flight_.end(header.unique);
-  if (may_free_a_lock(header.opcode)) lock_waits_.retry_now();
+  if (may_free_a_lock(header.opcode)) lock_waits_.retry_now(exchange.id());
 }
 
 void Dispatcher::wait_for_lock(Exchange& x, ReplyChannel& channel) {

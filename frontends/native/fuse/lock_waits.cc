@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <system_error>
 
 #include "frontends/native/fuse/errno_table.h"
 
@@ -26,8 +27,14 @@ LockWaits::~LockWaits() {
 bool LockWaits::add(std::uint64_t unique, const Caller& caller, const LockCall& lock, ReplyChannel& channel) {
   const std::lock_guard guard(mutex_);
   if (ends_ || waits_.size() >= kWaitsMost) return false;
+  if (!thread_.joinable()) {
+    try {
+      thread_ = std::thread([this] { run(); });
+    } catch (const std::system_error&) {
+      return false;
+    }
+  }
   waits_.push_back(std::make_shared<Wait>(unique, caller, lock, channel));
-  if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
   changed_.notify_all();
   return true;
 }
@@ -42,14 +49,14 @@ void LockWaits::interrupt(std::uint64_t unique) {
   }
 }
 
-void LockWaits::retry_now() {
+void LockWaits::retry_now(core::FileId file) {
   const std::lock_guard lock(mutex_);
-  if (waits_.empty()) return;
   for (const auto& wait : waits_) {
+    if (wait->lock.file.id != file) continue;
     wait->next = {};
     wait->pause = {};
+    changed_.notify_all();
   }
-  changed_.notify_all();
 }
 
 std::size_t LockWaits::size() const {

@@ -23,12 +23,12 @@ class LockWaits {
   LockWaits(const LockWaits&) = delete;
   LockWaits& operator=(const LockWaits&) = delete;
 
-  // `channel` outlives this object. False: too many wait (kWaitsMost); nothing is answered.
+  // `channel` outlives this object. False: too many wait (kWaitsMost), or there is no thread; nothing is answered.
   bool add(std::uint64_t unique, const Caller& caller, const LockCall& lock, ReplyChannel& channel);
   // Ends the wait of this request, if there is one.
   void interrupt(std::uint64_t unique);
-  // A lock may have become free: all are asked again at once.
-  void retry_now();
+  // A lock of the file may have become free: those who wait for one ask again at once.
+  void retry_now(core::FileId file);
   std::size_t size() const;
 
   static constexpr std::size_t kWaitsMost = 4096;
