@@ -1,11 +1,15 @@
 #include "frontends/native/fuse/attributes.h"
 
+#include <algorithm>
+
 namespace stoa::native::fuse {
 namespace {
 
 // What programs should read at a time; a megabyte would make each buffered file of a program that large.
 constexpr std::uint32_t kPreferredIoBytes = 128u << 10;
 constexpr std::uint64_t kStatBlockBytes = 512;
+constexpr std::int64_t kSecondsMost = INT64_MAX / 1'000'000'000 - 1;
+constexpr std::uint32_t kNanosecondsMost = 999'999'999;
 constexpr std::uint32_t kStatxBasicAndBirth = 0x7ffu | 0x800u;  // STATX_BASIC_STATS | STATX_BTIME
 
 StatxTime statx_time(Timestamp time) {
@@ -18,7 +22,9 @@ std::uint64_t stat_blocks(const core::Attributes& attr) {
 
 core::SetTime time_to_set(bool now, std::uint64_t seconds, std::uint32_t nanoseconds) {
   if (now) return {.server_time = true};
-  return {.time = Timestamp::from(static_cast<std::int64_t>(seconds), nanoseconds)};
+  // A Timestamp covers 1677 to 2262; what is outside becomes the nearest time.
+  const auto within = std::clamp(static_cast<std::int64_t>(seconds), -kSecondsMost, kSecondsMost);
+  return {.time = Timestamp::from(within, std::min(nanoseconds, kNanosecondsMost))};
 }
 
 }  // namespace

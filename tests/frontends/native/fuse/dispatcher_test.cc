@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "frontends/native/fuse/attributes.h"
 #include "tests/frontends/native/fuse/kernel_request.h"
 #include "tests/frontends/native/fuse/stub_file_system.h"
 
@@ -201,6 +202,20 @@ TEST_F(FuseDispatcher, AnInterruptThatComesFirstCountsToo) {
   EXPECT_TRUE(dispatcher_.handle(KernelRequest(FUSE_INTERRUPT, 0).put(fuse_interrupt_in{50}).bytes(), {}, later_));
   EXPECT_TRUE(dispatcher_.handle(KernelRequest(FUSE_SETLKW, 8, 50).put(lock).bytes(), {}, later_));
   EXPECT_EQ(later_.wait_for(50).error, EINTR);
+}
+
+TEST(FuseAttributes, TimesThatNoTimestampHasBecomeTheNearest) {
+  for (const std::int64_t seconds : {INT64_MIN, INT64_MAX, std::int64_t{-1}, std::int64_t{0}, std::int64_t{1} << 40}) {
+    const core::SetAttributes set = from_kernel(
+        {.valid = FATTR_ATIME | FATTR_MTIME, .atime = static_cast<std::uint64_t>(seconds), .atimensec = ~0u});
+    ASSERT_TRUE(set.atime && set.mtime);
+    EXPECT_EQ(set.atime->time.ns < 0, seconds < 0);
+    EXPECT_EQ(set.atime->time.nanoseconds(), 999'999'999u);
+    EXPECT_EQ(set.mtime->time.ns, 0);
+  }
+  for (const std::uint32_t number : {0u, 1u, 0xffu, 0x100u, 0xfffffu}) {
+    EXPECT_EQ(device_of(kernel_number_of({.major = 0xfff, .minor = number})).minor, number);
+  }
 }
 
 TEST(FuseLockWaits, WhatWaitsAtTheEndIsAnswered) {
