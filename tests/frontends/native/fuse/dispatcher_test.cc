@@ -172,7 +172,8 @@ TEST_F(FuseDispatcher, LockRangesAreThoseOfTheKernel) {
     return ask(KernelRequest(FUSE_GETLK, 8).put(fuse_lk_in{.lk = {.start = start, .end = end, .type = type}}));
   };
   constexpr std::uint64_t kMax = (std::uint64_t{1} << 63) - 1;
-  for (const auto& [start, end] : {std::pair<std::uint64_t, std::uint64_t>{0, 0}, {5, 5}, {0, kMax}, {7, kMax}}) {
+  const std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges{{0, 0}, {5, 5}, {0, kMax}, {7, kMax}};
+  for (const auto& [start, end] : ranges) {
     const auto out = body_as<fuse_lk_out>(held(start, end));
     EXPECT_EQ(out.lk.start, start);
     EXPECT_EQ(out.lk.end, end);
