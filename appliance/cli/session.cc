@@ -183,7 +183,9 @@ void build_app(CLI::App& app, Session& session) {
   add_recycle_commands(app, session);
   add_audit_commands(app, session);
   add_watch_command(app, session);
+#ifdef STOA_MOUNT_COMMANDS
   add_mount_commands(app, session);
+#endif
   add_explain_command(app, session);
   add_events_command(app, session);
   add_acl_commands(app, session);
