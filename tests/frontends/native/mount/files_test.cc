@@ -209,15 +209,27 @@ TEST_F(MountFiles, AWaitForALockEndsWithTheLockAndHindersNobody) {
     waiting.push_back(child);
   }
   EXPECT_EQ(::pwrite(here.get(), "not hindered", 12, 0), 12);
-  // A waiter that is killed ends while the lock is held. The last one: its turn at the server lapses after the others'.
-  EXPECT_EQ(::kill(waiting.back(), SIGKILL), 0);
-  int status = 0;
-  ::waitpid(waiting.back(), &status, 0);
   EXPECT_EQ(set_lock(here.get(), F_UNLCK, 0, 0), 0);
-  for (std::size_t i = 0; i + 1 < waiting.size(); ++i) {
-    ::waitpid(waiting[i], &status, 0);
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << i << ' ' << status;
+  for (const pid_t child : waiting) {
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
   }
+}
+
+TEST_F(MountFiles, AWaiterThatIsKilledEndsWhileTheLockIsHeld) {
+  const OwnedFd here = open(a() + "/file", O_CREAT | O_RDWR);
+  ASSERT_EQ(set_lock(here.get(), F_WRLCK, 0, 0), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const OwnedFd file = open(a() + "/file", O_RDWR);
+    ::_exit(set_lock(file.get(), F_WRLCK, 0, 0, F_SETLKW));
+  }
+  ::kill(child, SIGKILL);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(set_lock(here.get(), F_WRLCK, 5, 5), 0);
 }
 
 // execve(2) closes files under exec_update_lock; the server must not wait for that lock to answer.
