@@ -52,6 +52,7 @@ void add_export_commands(CLI::App& app, Session& session);
 void add_user_commands(CLI::App& app, Session& session);
 void add_group_commands(CLI::App& app, Session& session);
 void add_client_commands(CLI::App& app, Session& session);
+void add_host_commands(CLI::App& app, Session& session);
 void add_token_commands(CLI::App& app, Session& session);
 void add_quota_commands(CLI::App& app, Session& session);
 void add_qos_commands(CLI::App& app, Session& session);

@@ -43,6 +43,8 @@ class Batch {
   // What is left from this operation on, for a message of its own. `files`: of the operations before it, for operands
   // that are results of those.
   Batch rest(std::size_t from, std::span<const U64> files) const;
+  // The same with all writes durable before they are answered.
+  Batch stable() const;
 
  private:
   struct Entry {

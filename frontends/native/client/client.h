@@ -62,6 +62,8 @@ struct ClientCounts {
   std::uint64_t calls = 0, resent = 0, reconnects = 0, sessions = 0, reclaimed = 0, lost = 0, rewritten = 0;
 };
 
+class SessionClient;
+
 class Client {
  public:
   // Connects, logs in and finds the path of the URL. Errors, each with one sentence for people in its detail: kInvalid
@@ -92,9 +94,8 @@ class Client {
   void break_connections();
 
  private:
-  class Impl;
-  explicit Client(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+  explicit Client(std::unique_ptr<SessionClient> session);
+  std::unique_ptr<SessionClient> session_;
 };
 
 }  // namespace stoa::native

@@ -43,6 +43,8 @@ class Replies {
   // protocol says.
   Status append(std::shared_ptr<const Bytes> body, std::span<const U16> codes);
   void drop_last() { replies_.pop_back(); }
+  // Those of the rest of the batch, which was asked for again.
+  void join(Replies more);
 
  private:
   struct One {
