@@ -177,6 +177,7 @@ void build_app(CLI::App& app, Session& session) {
   add_user_commands(app, session);
   add_group_commands(app, session);
   add_client_commands(app, session);
+  add_host_commands(app, session);
   add_token_commands(app, session);
   add_quota_commands(app, session);
   add_qos_commands(app, session);
@@ -184,6 +185,7 @@ void build_app(CLI::App& app, Session& session) {
   add_seal_commands(app, session);
   add_audit_commands(app, session);
   add_watch_command(app, session);
+  add_mount_commands(app, session);
   add_explain_command(app, session);
   add_events_command(app, session);
   add_acl_commands(app, session);

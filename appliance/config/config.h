@@ -42,6 +42,10 @@ struct Config {
     std::string id_domain;
   } nfs;
 
+  struct Native {
+    std::string listen;
+  } native;
+
   struct S3 {
     bool enabled = true;
     std::string listen = "0.0.0.0:9000";

@@ -176,6 +176,7 @@ Status check_ports(const Config& config) {
     return {};
   };
   STOA_CHECK_OK(add("nfs.listen", config.nfs.enabled, config.nfs.listen));
+  STOA_CHECK_OK(add("native.listen", true, config.native.listen));
   STOA_CHECK_OK(add("s3.listen", config.s3.enabled, config.s3.listen));
   return add("admin.listen", true, config.admin.listen);
 }

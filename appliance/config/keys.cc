@@ -239,6 +239,10 @@ std::vector<ConfigKey> make_keys() {
            "what "
            "follows the first dot of this machine's name, else localdomain."),
 
+      text("native", "listen", STOA_MEMBER(native.listen), endpoint_or_empty,
+           "Address and TCP port of the native protocol, as 0.0.0.0:2052. Port 0: any free one. Empty: it is not "
+           "served."),
+
       flag("s3", "enabled", STOA_MEMBER(s3.enabled), "Whether S3 is served at all."),
       text("s3", "listen", STOA_MEMBER(s3.listen), endpoint_text, "Address and TCP port of S3. Port 0: any free one."),
       text("s3", "region", STOA_MEMBER(s3.region), any_text,
@@ -345,6 +349,7 @@ std::string_view section_help(std::string_view section) {
   if (section == "log") return "What stoad writes about itself.";
   if (section == "volume") return "How the volume uses memory and disks.";
   if (section == "nfs") return "The NFS server.";
+  if (section == "native") return "The server of the native protocol.";
   if (section == "s3") return "The S3 server.";
   if (section == "admin") return "The interface that the command stoa talks to.";
   if (section == "audit") return "The log of who did what (stoa audit).";

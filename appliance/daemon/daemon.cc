@@ -11,6 +11,7 @@
 
 #include "appliance/config/endpoint.h"
 #include "appliance/daemon/named_files.h"
+#include "appliance/daemon/native_protocol.h"
 #include "appliance/daemon/process_metrics.h"
 #include "appliance/data_folder/run_record.h"
 #include "appliance/data_folder/secret_file.h"
@@ -90,6 +91,8 @@ Status Daemon::open() {
   audit_ = std::move(audit);
   watch_ = std::make_unique<admin::WatchHub>(*volume_);
   check_ = std::make_unique<admin::CheckJob>(*volume_);
+  STOA_TRY(host_keys, HostKeyFile::open(folder_.host_keys()));
+  host_keys_ = std::move(host_keys);
   service_.reset(new admin::Service{
       .volume = *volume_,
       .metrics = metrics_,
@@ -102,6 +105,9 @@ Status Daemon::open() {
       .protocols = {},
       .data_directories = [this] { return stores_.blobs->health(); },
       .space = [this] { return stores_.blobs->space(); },
+      .list_host_keys = [this] { return host_keys_->list(); },
+      .add_host_key = [this](const std::string& name) { return host_keys_->create(name); },
+      .remove_host_key = [this](const std::string& name) { return host_keys_->remove(name); },
       .kerberos = [this] { return kerberos(); },
       .record_action = [this](const admin::Request& request,
                               const admin::AdminAction& action) { admin::note_action(*volume_, request, action); },
@@ -114,7 +120,7 @@ Status Daemon::open() {
 Status Daemon::open_protocols() {
   std::vector<admin::ProtocolStatus> statuses;
   RunRecord record{.pid = getpid(), .version = std::string(kVersionText), .log_file = config_.log.file};
-  const auto open_one = [&](const char* name, bool enabled, ProtocolOpener opener) -> Status {
+  const auto open_one = [&](const char* name, bool enabled, const auto& opener) -> Status {
     statuses.push_back({.name = name});
     if (!enabled) return {};
     STOA_TRY(protocol, opener(config_, *volume_, metrics_));
@@ -126,11 +132,17 @@ Status Daemon::open_protocols() {
     return {};
   };
   STOA_CHECK_OK(open_one("nfs", config_.nfs.enabled, &open_nfs_protocol));
+  const auto open_native = [this](const Config& config, core::Volume& volume, MetricRegistry& metrics) {
+    return open_native_protocol(config, volume, *host_keys_, metrics);
+  };
+  STOA_CHECK_OK(open_one("native", !config_.native.listen.empty(), open_native));
   STOA_CHECK_OK(open_one("s3", config_.s3.enabled, &open_s3_protocol));
   for (const auto& protocol : protocols_) {
     if (protocol->name() == "nfs") {
       record.nfs = protocol->address();
       record.mount = protocol->mount_address();
+    } else if (protocol->name() == "native") {
+      record.native = protocol->address();
     } else {
       record.s3_url = protocol->address();
     }

@@ -10,6 +10,7 @@
 
 #include "appliance/audit/audit_writer.h"
 #include "appliance/daemon/config_source.h"
+#include "appliance/daemon/host_key_file.h"
 #include "appliance/daemon/notifier.h"
 #include "appliance/daemon/protocol.h"
 #include "appliance/data_folder/folder_lock.h"
@@ -61,6 +62,7 @@ class Daemon {
   std::unique_ptr<AuditWriter> audit_;
   std::unique_ptr<admin::WatchHub> watch_;
   std::unique_ptr<admin::CheckJob> check_;
+  std::unique_ptr<HostKeyFile> host_keys_;
   std::unique_ptr<admin::Service> service_;
   std::mutex protocols_mutex_;  // guards protocols_, which the admin interface asks, too
   std::vector<std::unique_ptr<Protocol>> protocols_;

@@ -17,6 +17,7 @@ struct DataFolder {
   std::string token() const { return path + "/admin.token"; }
   std::string lock() const { return path + "/stoad.lock"; }
   std::string admin_socket() const { return path + "/admin.socket"; }  // unless the configuration names another
+  std::string host_keys() const { return path + "/native.keys"; }      // of hosts that use the native protocol
   std::string run_record() const { return path + "/stoad.run"; }
   std::string audit() const { return path + "/audit"; }
   std::string log() const { return path + "/stoad.log"; }

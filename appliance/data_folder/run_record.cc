@@ -21,6 +21,7 @@ Status write_run_record(const DataFolder& folder, const RunRecord& record) {
   add("admin_socket", record.admin_socket);
   add("nfs", record.nfs);
   add("mount", record.mount);
+  add("native", record.native);
   add("s3_url", record.s3_url);
   add("log_file", record.log_file);
   return write_small_file(folder.run_record(), text, 0644);
@@ -44,6 +45,7 @@ Result<RunRecord> read_run_record(const DataFolder& folder) {
   record.admin_socket = values["admin_socket"];
   record.nfs = values["nfs"];
   record.mount = values["mount"];
+  record.native = values["native"];
   record.s3_url = values["s3_url"];
   record.log_file = values["log_file"];
   return record;

@@ -19,6 +19,7 @@ struct RunRecord {
   std::string admin_socket;  // empty: no Unix socket
   std::string nfs;           // "127.0.0.1:2049", empty: NFS is not served
   std::string mount;
+  std::string native;  // "127.0.0.1:2052", empty: it is not served
   std::string s3_url;
   std::string log_file;  // empty: standard error
 };

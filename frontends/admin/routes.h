@@ -72,6 +72,9 @@ JsonResult explain(Service&, const Request&);
 
 JsonResult list_events(Service&, const Request&);
 JsonResult get_session(Service&, const Request&);
+JsonResult list_host_keys(Service&, const Request&);
+JsonResult add_host_key(Service&, const Request&);
+JsonResult remove_host_key(Service&, const Request&);
 JsonResult list_tokens(Service&, const Request&);
 JsonResult add_token(Service&, const Request&);
 JsonResult remove_token(Service&, const Request&);

@@ -37,6 +37,14 @@ struct ClientStatus {
   std::int64_t silent_seconds = 0;  // since it was heard of
 };
 
+// The key of a host that uses the native protocol.
+struct HostKey {
+  std::string name;
+  std::string key;
+  std::string secret{};  // only in the answer to its creation
+  Timestamp created{};
+};
+
 struct Service {
   core::Volume& volume;
   MetricRegistry& metrics;
@@ -52,6 +60,14 @@ struct Service {
   std::function<std::vector<ClientStatus>()> clients{};
   // Revokes all state of a client, for good. kNotFound: no such client; errors of the store.
   std::function<Status(std::uint64_t id)> evict_client{};
+  // Keys of hosts: by name, without secrets; made anew (kExists, kInvalid, kBusy); taken away (kNotFound).
+  std::function<std::vector<HostKey>()> list_host_keys = [] { return std::vector<HostKey>(); };
+  std::function<Result<HostKey>(const std::string& name)> add_host_key = [](const std::string&) {
+    return Result<HostKey>(fail(Errc::kNotSupported, "this server has no native protocol"));
+  };
+  std::function<Status(const std::string& name)> remove_host_key = [](const std::string&) {
+    return Status(fail(Errc::kNotFound, "there is no such host key"));
+  };
   // Whether NFS clients can come with Kerberos just now; else kNotSupported, with a cause.
   std::function<Status()> kerberos = [] { return Status(fail(Cause::kKeytabMissing)); };
   // Told of each action when it is over, by the thread that served it; must be thread-safe, and should not block.

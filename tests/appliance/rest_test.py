@@ -21,6 +21,8 @@ REQUESTS = {
     "start_check": ([], {}, {}),
     "add_token": ([], {}, {"name": "robot", "role": "auditor"}),
     "remove_token": (["robot"], {}, None),
+    "add_host_key": ([], {}, {"name": "node1"}),
+    "remove_host_key": (["node1"], {}, None),
     "create_user": ([], {}, {"name": "ann"}),
     "get_user": (["ann"], {}, None),
     "change_user": (["ann"], {}, {"groups": [7]}),

@@ -67,10 +67,10 @@ Role first_role(const Route& route) {
 
 // The contract, by name, so that a slip in the table shows. Reading routes are an auditor's unless listed
 // here.
-const std::set<std::string_view> kAdminOnly{"list_tokens", "add_token",        "remove_token",       "create_user",
-                                            "change_user", "remove_user",      "list_keys",          "add_key",
-                                            "change_key",  "remove_key",       "create_group",       "remove_group",
-                                            "set_acl",     "set_audit_policy", "remove_audit_policy"};
+const std::set<std::string_view> kAdminOnly{
+    "list_tokens", "add_token",        "remove_token",        "create_user",    "change_user",  "remove_user",
+    "list_keys",   "add_key",          "change_key",          "remove_key",     "create_group", "remove_group",
+    "set_acl",     "set_audit_policy", "remove_audit_policy", "list_host_keys", "add_host_key", "remove_host_key"};
 const std::set<std::string_view> kForEveryone{"health", "get_console", "get_console_asset", "get_session",
                                               "get_version"};
 

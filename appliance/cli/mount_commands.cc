@@ -1,0 +1,184 @@
+// stoa mount and stoa umount: a directory of a server as a directory of this machine.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <thread>
+
+#include "appliance/cli/session.h"
+#include "base/log.h"
+#include "frontends/native/fuse/mount_point.h"
+#include "frontends/native/mount/mount_session.h"
+
+namespace stoa::cli {
+namespace {
+
+struct MountLine {
+  std::vector<std::string> words;  // [URL] DIR
+  std::string key_file;
+  std::string log_file;
+  bool foreground = false;
+};
+struct UmountLine {
+  std::string directory;
+  bool lazy = false;
+};
+
+std::string from_environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string{} : std::string(value);
+}
+
+Result<native::mount::MountOptions> mount_options(const MountLine& line) {
+  native::mount::MountOptions options;
+  options.url = line.words.size() == 2 ? line.words[0] : from_environment("STOA_NATIVE_URL");
+  options.directory = line.words.back();
+  options.key_file = line.key_file.empty() ? from_environment("STOA_NATIVE_KEY_FILE") : line.key_file;
+  if (options.url.empty()) {
+    return fail(Errc::kInvalid, "no server is named; give its URL (stoa://HOST/EXPORT) before the directory");
+  }
+  if (options.key_file.empty()) {
+    return fail(Errc::kInvalid, "no key is named; give its file with --key-file, or in STOA_NATIVE_KEY_FILE");
+  }
+  // The mount outlives the working directory.
+  std::error_code failed;
+  for (std::string* path : {&options.directory, &options.key_file}) {
+    const std::filesystem::path absolute = std::filesystem::absolute(*path, failed);
+    if (failed) return fail(Errc::kInvalid, *path + ": " + failed.message());
+    *path = absolute.lexically_normal().string();
+  }
+  return options;
+}
+
+// SIGINT and SIGTERM unmount the directory: it is free at once, and the mount ends with its last open file.
+class SignalsUnmount {
+ public:
+  explicit SignalsUnmount(std::string directory) {
+    sigemptyset(&set_);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set_, signal);
+    ::pthread_sigmask(SIG_BLOCK, &set_, nullptr);
+    thread_ = std::thread([this, directory = std::move(directory)] {
+      int signal = 0;
+      while (::sigwait(&set_, &signal) == 0 && !over_.load()) {
+        const Status unmounted = native::fuse::unmount_fuse(directory, true);
+        if (!unmounted) log_warning("mount", "cannot unmount", {{"cause", unmounted.error().detail}});
+      }
+    });
+  }
+  ~SignalsUnmount() {
+    over_.store(true);
+    ::pthread_kill(thread_.native_handle(), SIGTERM);
+    thread_.join();
+  }
+
+ private:
+  sigset_t set_{};
+  std::atomic<bool> over_{false};
+  std::thread thread_;
+};
+
+Status run_here(const native::mount::MountOptions& options, const std::string& log_file,
+                const std::function<void()>& mounted) {
+  set_log_level(LogLevel::kInfo);
+  if (!log_file.empty()) STOA_CHECK_OK(set_log_file(log_file));
+  const SignalsUnmount signals(options.directory);
+  return native::mount::serve_mount(options, mounted);
+}
+
+void leave_terminal() {
+  const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (null >= 0) ::dup2(null, fd);
+  }
+  if (null >= 0) ::close(null);
+  if (::chdir("/") != 0) log_warning("mount", "cannot leave the working directory");
+}
+
+// The process of the mount, which never returns: the error goes to `report`, or nothing when all is well.
+[[noreturn]] void run_behind(const native::mount::MountOptions& options, const std::string& log_file, int report) {
+  ::setsid();
+  const Status ended = run_here(options, log_file, [report] {
+    leave_terminal();
+    ::close(report);
+  });
+  if (!ended) {
+    const Error& error = ended.error();
+    const std::string text = error.detail.empty() || error.sys_errno != 0 ? describe(error) : error.detail;
+    const std::string words = static_cast<char>(error.code) + text;
+    if (::write(report, words.data(), words.size()) < 0) ::_exit(kRefused);
+  }
+  ::_exit(ended ? kDone : kRefused);
+}
+
+Outcome mount_behind(const native::mount::MountOptions& options, const std::string& log_file) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail_errno(errno, "pipe");
+  const pid_t child = ::fork();
+  if (child < 0) return fail_errno(errno, "fork");
+  if (child == 0) {
+    ::close(ends[0]);
+    run_behind(options, log_file, ends[1]);
+  }
+  ::close(ends[1]);
+  std::string report;
+  std::array<char, 512> part;
+  for (;;) {
+    const ssize_t got = ::read(ends[0], part.data(), part.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    report.append(part.data(), static_cast<std::size_t>(got));
+  }
+  ::close(ends[0]);
+  if (report.empty()) {
+    int status = 0;
+    if (::waitpid(child, &status, WNOHANG) == child && !(WIFEXITED(status) && WEXITSTATUS(status) == 0)) {
+      return fail(Errc::kIo, "the process of the mount ended by itself; mount with --foreground to see why");
+    }
+    return kDone;
+  }
+  ::waitpid(child, nullptr, 0);
+  return fail(static_cast<Errc>(static_cast<unsigned char>(report[0])), report.substr(1));
+}
+
+Outcome mount(const MountLine& line) {
+  STOA_TRY(options, mount_options(line));
+  if (!line.foreground) return mount_behind(options, line.log_file);
+  STOA_CHECK_OK(run_here(options, line.log_file, [] {}));
+  return kDone;
+}
+
+Outcome umount(const UmountLine& line) {
+  STOA_CHECK_OK(native::fuse::unmount_fuse(line.directory, line.lazy));
+  return kDone;
+}
+
+}  // namespace
+
+void add_mount_commands(CLI::App& app, Session& session) {
+  CLI::App* command = app.add_subcommand("mount", "Mount a directory of a server over the native protocol");
+  const auto o = std::make_shared<MountLine>();
+  command
+      ->add_option("where", o->words,
+                   "The server's URL, stoa://HOST[:PORT]/EXPORT[/PATH] (default: $STOA_NATIVE_URL), and the directory")
+      ->required()
+      ->expected(1, 2)
+      ->type_name("[URL] DIR");
+  command->add_option("--key-file", o->key_file, "The file with the key, mode 0600 (default: $STOA_NATIVE_KEY_FILE)")
+      ->type_name("FILE");
+  command->add_option("--log-file", o->log_file, "Log there instead of to standard error")->type_name("FILE");
+  command->add_flag("--foreground", o->foreground, "Stay in the foreground until it is unmounted");
+  command->callback([&session, o] { session.command = [o] { return mount(*o); }; });
+
+  CLI::App* end = app.add_subcommand("umount", "Unmount what stoa mount has mounted");
+  const auto e = std::make_shared<UmountLine>();
+  end->add_option("dir", e->directory, "The directory")->required();
+  end->add_flag("--lazy", e->lazy, "Free the directory now, and end with the last open file");
+  end->callback([&session, e] { session.command = [e] { return umount(*e); }; });
+}
+
+}  // namespace stoa::cli

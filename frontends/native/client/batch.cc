@@ -1,0 +1,55 @@
+#include "frontends/native/client/batch.h"
+
+#include "frontends/native/client/operation_fields.h"
+
+namespace stoa::native {
+
+std::size_t Batch::add_write(WriteArgs arguments, std::span<const std::byte> data) {
+  arguments.data_at = static_cast<U32>(payload_.size());
+  arguments.data_bytes = static_cast<U32>(data.size());
+  payload_.insert(payload_.end(), data.begin(), data.end());
+  return add<operations::write>(arguments);
+}
+
+Bytes Batch::records() const {
+  Bytes all;
+  for (const Entry& operation : operations_) all.insert(all.end(), operation.record.begin(), operation.record.end());
+  return all;
+}
+
+bool Batch::fits() const {
+  std::size_t bytes = kHeaderBytes + kPayloadAlignment + payload_.size();
+  for (const Entry& operation : operations_) bytes += operation.record.size();
+  return operations_.size() <= kOperationsMax && payload_.size() <= kPayloadBytesMax && bytes <= kMessageBytesMax;
+}
+
+Batch Batch::rest(std::size_t from, std::span<const U64> files) const {
+  Batch left;
+  left.payload_ = payload_;
+  for (std::size_t i = from; i < operations_.size(); ++i) {
+    const auto moved = [&](File operand) {
+      if (!is_result(operand)) return operand;
+      const std::size_t earlier = operation_of(operand);
+      return earlier >= from ? result_of(earlier - from) : File{earlier < files.size() ? files[earlier] : 0};
+    };
+    left.operations_.push_back({operations_[i].code, map_files(operations_[i].code, operations_[i].record, moved)});
+  }
+  return left;
+}
+
+Batch Batch::stable() const {
+  Batch stable;
+  stable.payload_ = payload_;
+  for (std::size_t i = 0; i < operations_.size(); ++i) {
+    if (operations_[i].code != operations::write::kCode) {
+      stable.operations_.push_back(operations_[i]);
+      continue;
+    }
+    WriteArgs arguments = this->arguments<operations::write>(i);
+    arguments.stable = 1;
+    stable.add<operations::write>(arguments);
+  }
+  return stable;
+}
+
+}  // namespace stoa::native

@@ -1,0 +1,58 @@
+// What one message asks for: operations that the server runs in order, up to the first that fails.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "base/error.h"
+#include "frontends/native/protocol/message.h"
+
+namespace stoa::native {
+
+// Not thread-safe. A value: it copies what it is given.
+class Batch {
+ public:
+  // Appends an operation and tells its number. `arguments` may name result_of() an earlier one for a file.
+  template <class Operation>
+  std::size_t add(const typename Operation::Arguments& arguments) {
+    Bytes record;
+    append_record(record, Operation::kCode, arguments);
+    operations_.push_back({Operation::kCode, std::move(record)});
+    return operations_.size() - 1;
+  }
+  // The same for a write of `data`; its place among the payload is filled in.
+  std::size_t add_write(WriteArgs arguments, std::span<const std::byte> data);
+
+  std::size_t size() const { return operations_.size(); }
+  bool empty() const { return operations_.empty(); }
+  U16 code(std::size_t operation) const { return operations_[operation].code; }
+  // The arguments of one operation; its texts are views of the batch.
+  template <class Operation>
+  typename Operation::Arguments arguments(std::size_t operation) const {
+    typename Operation::Arguments read{};
+    std::span<const std::byte> bytes = operations_[operation].record;
+    (void)read_record(*next_record(bytes), read);
+    return read;
+  }
+  std::span<const std::byte> payload() const { return payload_; }
+  Bytes records() const;  // of all operations
+  // Whether one message takes it.
+  bool fits() const;
+
+  // What is left from this operation on, for a message of its own. `files`: of the operations before it, for operands
+  // that are results of those.
+  Batch rest(std::size_t from, std::span<const U64> files) const;
+  // The same with all writes durable before they are answered.
+  Batch stable() const;
+
+ private:
+  struct Entry {
+    U16 code;
+    Bytes record;
+  };
+  std::vector<Entry> operations_;
+  Bytes payload_;
+};
+
+}  // namespace stoa::native

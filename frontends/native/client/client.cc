@@ -1,0 +1,34 @@
+#include "frontends/native/client/client.h"
+
+#include "frontends/native/client/session_client.h"
+
+namespace stoa::native {
+
+Result<std::unique_ptr<Client>> Client::connect(const ClientOptions& options) {
+  STOA_TRY(session, SessionClient::connect(options));
+  return std::unique_ptr<Client>(new Client(std::move(session)));
+}
+
+Client::Client(std::unique_ptr<SessionClient> session) : session_(std::move(session)) {}
+Client::~Client() = default;
+
+Result<Replies> Client::call(const Batch& batch, const CallOptions& options) {
+  return session_->call(batch, options);
+}
+std::uint64_t Client::new_open() {
+  return session_->new_open();
+}
+bool Client::lost(std::uint64_t open) const {
+  return session_->lost(open);
+}
+SessionFacts Client::facts() const {
+  return session_->facts();
+}
+ClientCounts Client::counts() const {
+  return session_->counts();
+}
+void Client::break_connections() {
+  session_->break_connections();
+}
+
+}  // namespace stoa::native

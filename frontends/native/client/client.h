@@ -1,0 +1,101 @@
+// The client of the native protocol: a session with one export, its channels, and the calls over it.
+//
+// Blocking calls on values; thread-safe, with as many calls in flight as the session has slots. A connection that
+// breaks is made again, and what was not answered is sent again and runs once, also when the server was killed and
+// started anew. Then what the session holds is asked back: opens and locks (see lost()), and writes that were not
+// committed are sent again.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/deadline.h"
+#include "base/error.h"
+#include "frontends/native/client/batch.h"
+#include "frontends/native/client/replies.h"
+
+namespace stoa::native {
+
+inline constexpr std::uint16_t kDefaultPort = 2052;
+
+struct ClientOptions {
+  std::string url;             // stoa://[user@]host[:port]/export[/path]
+  std::string key_file;        // of mode 0600: one line, "user KEY SECRET" or "host KEY SECRET"
+  std::uint32_t channels = 1;  // connections; 1 to 16
+  // Zero: a call waits for the server for ever. Else it fails with kTimeout when the server has not answered for so
+  // long; what it asked for may be done or not.
+  std::chrono::milliseconds soft{0};
+};
+
+// For whom a call asks. Only with a host's key; with a user's key it is that user, and this is left out.
+struct Identity {
+  std::uint32_t uid = 65534;
+  std::uint32_t gid = 65534;
+  std::vector<std::uint32_t> groups{};
+  bool operator==(const Identity&) const = default;
+};
+
+struct CallOptions {
+  std::optional<Identity> as{};
+  // The call fails with kTimeout when it is not answered by then, as with ClientOptions::soft; the server is told.
+  Deadline deadline{};
+  // Asked from time to time while the call waits to ask again (for a lock, a lease, grace); true ends it with kTimeout.
+  std::function<bool()> interrupted{};
+};
+
+// Facts of the session, as of the last log-in.
+struct SessionFacts {
+  std::uint64_t root = 0;  // the file id of the directory that the URL names
+  std::uint64_t volume = 0;
+  std::uint64_t boot_verifier = 0;
+  std::uint32_t slots = 0;
+  std::uint32_t message_bytes_max = 0;
+  bool read_only = false;
+};
+
+struct ClientCounts {
+  std::uint64_t calls = 0, resent = 0, reconnects = 0, sessions = 0, reclaimed = 0, lost = 0, rewritten = 0;
+};
+
+class SessionClient;
+
+class Client {
+ public:
+  // Connects, logs in and finds the path of the URL. Errors, each with one sentence for people in its detail: kInvalid
+  // (the URL, the key file), kAccess (wrong key, no rule for this host), kNotFound (no such export or path),
+  // kNotSupported (no common version), kIo (no server), kTimeout.
+  static Result<std::unique_ptr<Client>> connect(const ClientOptions& options);
+  // Ends the session and all that it holds. Calls under way fail with kShutdown.
+  ~Client();
+  Client(const Client&) = delete;
+
+  // Runs a batch. What an operation says is in the reply, errors too; this fails with kTimeout (soft, deadline,
+  // interrupted), kShutdown, kTooLarge (more than one message takes), and with errors of the message as a whole.
+  //
+  // Where the server says *recall pending* or *in grace*, and *locked* to a lock that waits, the rest of the batch is
+  // asked again until it is not so.
+  Result<Replies> call(const Batch& batch, const CallOptions& options = {});
+
+  // A number for an open: it goes into OpenArgs::open, and names the open in later operations, of the same batch, too.
+  // Never given twice, and never 0, which names none.
+  std::uint64_t new_open();
+  // Whether an open or a lock of the file was lost: the server ended the session, or it could not be asked back. Calls
+  // through a lost open fail with kStale.
+  bool lost(std::uint64_t open) const;
+
+  SessionFacts facts() const;
+  ClientCounts counts() const;
+  // Breaks all connections, as a network may. For tests.
+  void break_connections();
+
+ private:
+  explicit Client(std::unique_ptr<SessionClient> session);
+  std::unique_ptr<SessionClient> session_;
+};
+
+}  // namespace stoa::native

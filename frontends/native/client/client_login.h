@@ -1,0 +1,22 @@
+// The client's side of the log-in.
+#pragma once
+
+#include <string>
+
+#include "frontends/native/client/connection.h"
+#include "frontends/native/client/key_file.h"
+
+namespace stoa::native {
+
+struct LoginWish {
+  std::string export_name;
+  std::string client_id;  // kClientIdBytes
+  U64 session = 0;        // that it had; 0: none
+};
+
+// Logs in on a fresh connection, and verifies that the server knows the secret, too. kAccess, kNotFound, kNotSupported,
+// kBusy (to be tried again after `wait`), kIo, kTimeout, kCorrupt: with a sentence for people.
+Result<Welcome> log_in(ClientConnection& connection, const ClientKey& key, const LoginWish& wish,
+                       std::chrono::milliseconds& wait);
+
+}  // namespace stoa::native

@@ -1,0 +1,197 @@
+#include "frontends/native/fuse/device.h"
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/uio.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <system_error>
+
+#include "base/log.h"
+#include "frontends/native/fuse/init.h"
+
+namespace stoa::native::fuse {
+namespace {
+
+struct FreeBuffer {
+  void operator()(std::byte* bytes) const { std::free(bytes); }
+};
+using RequestBuffer = std::unique_ptr<std::byte, FreeBuffer>;
+
+// Memory that is not touched is not taken: most requests need one page of it.
+RequestBuffer new_buffer() {
+  return RequestBuffer(static_cast<std::byte*>(std::aligned_alloc(kRequestHeadBytes, kRequestBytes)));
+}
+
+enum class Read { kRequest, kAgain, kEnded };
+
+Read read_request(int fd, std::byte* buffer, std::size_t& length) {
+  const ssize_t got = ::read(fd, buffer, kRequestBytes);
+  if (got >= 0) {
+    length = static_cast<std::size_t>(got);
+    return got > 0 ? Read::kRequest : Read::kEnded;
+  }
+  // ENOENT: the request was interrupted while it was read (libfuse does the same).
+  if (errno == EINTR || errno == EAGAIN || errno == ENOENT) return Read::kAgain;
+  if (errno != ENODEV && errno != ECONNABORTED) {
+    log_error("mount", "reading from /dev/fuse failed", {{"errno", errno}});
+  }
+  return Read::kEnded;
+}
+
+// Errno of the write, or 0.
+int write_reply(int fd, std::uint64_t unique, int error, std::span<const std::byte> body) {
+  fuse_out_header header{};
+  header.len = static_cast<std::uint32_t>(sizeof(header) + body.size());
+  header.error = -error;
+  header.unique = unique;
+  const std::array<iovec, 2> parts{iovec{&header, sizeof(header)},
+                                   iovec{const_cast<std::byte*>(body.data()), body.size()}};
+  for (;;) {
+    if (::writev(fd, parts.data(), body.empty() ? 1 : 2) >= 0) return 0;
+    if (errno != EINTR) return errno;
+  }
+}
+
+// The kernel's first request. Its structure was shorter before 7.36.
+Result<Negotiated> answer_init(int fd) {
+  const RequestBuffer buffer = new_buffer();
+  if (!buffer) return fail(Errc::kNoSpace, "no memory for a request");
+  for (;;) {
+    std::size_t length = 0;
+    const Read read = read_request(fd, buffer.get(), length);
+    if (read == Read::kEnded) return fail(Errc::kShutdown, "the file system was unmounted");
+    if (read == Read::kAgain) continue;
+    const auto request = parse_request(std::span<const std::byte>(buffer.get(), length));
+    if (!request || request->header.opcode != FUSE_INIT) {
+      return fail(Errc::kNotSupported, "the kernel did not begin with INIT");
+    }
+    fuse_init_in in{};
+    std::memcpy(&in, buffer.get() + sizeof(fuse_in_header), std::min(sizeof(in), length - sizeof(fuse_in_header)));
+    const auto reply = negotiate(in);
+    if (!reply) {
+      write_reply(fd, request->header.unique, EPROTO, {});
+      return fail(reply.error());
+    }
+    const int error = write_reply(fd, request->header.unique, 0, std::as_bytes(std::span(&reply->out, 1)));
+    if (error != 0) return fail_errno(error, "answering INIT");
+    if (in.major == kProtocolMajor) return reply->negotiated;
+  }
+}
+
+// A descriptor of the same connection, with a list of requests of its own. Linux 4.2.
+OwnedFd clone_of(int fuse) {
+  OwnedFd fd(::open("/dev/fuse", O_RDWR | O_CLOEXEC));
+  if (!fd) return OwnedFd{};
+  auto source = static_cast<std::uint32_t>(fuse);
+  if (::ioctl(fd.get(), FUSE_DEV_IOC_CLONE, &source) != 0) return OwnedFd{};
+  return fd;
+}
+
+}  // namespace
+
+class Device::Seat : public ReplyChannel {
+ public:
+  // Without a clone of its own (no right to open /dev/fuse again) the workers share the first descriptor.
+  explicit Seat(int shared) : own_(clone_of(shared)), fd_(own_ ? own_.get() : shared) {}
+
+  void reply(std::uint64_t unique, int error, std::span<const std::byte> body) override {
+    int failed = write_reply(fd_, unique, error, body);
+    // EINVAL: the kernel does not like the reply. It must get one all the same, or the process hangs.
+    if (failed == EINVAL && error == 0) {
+      log_error("mount", "the kernel refused a reply", {{"bytes", body.size()}});
+      failed = write_reply(fd_, unique, EIO, {});
+    }
+  }
+  int fd() const { return fd_; }
+
+ private:
+  const OwnedFd own_;
+  const int fd_;
+};
+
+Result<std::unique_ptr<Device>> Device::start(OwnedFd fuse, FileSystem& fs) {
+  STOA_TRY(negotiated, answer_init(fuse.get()));
+  std::unique_ptr<Device> device(new Device(std::move(fuse), fs, negotiated));
+  const std::lock_guard lock(device->mutex_);
+  if (!device->add_worker()) return fail(Errc::kBusy, "the system starts no more threads; end some programs");
+  return device;
+}
+
+Device::Device(OwnedFd fuse, FileSystem& fs, const Negotiated& negotiated)
+    : fuse_(std::move(fuse)),
+      notifier_(fuse_.get(), fs.root()),
+      dispatcher_(std::make_unique<Dispatcher>(fs, negotiated)) {}
+
+Device::~Device() {
+  wait();
+  dispatcher_.reset();
+}
+
+void Device::wait() {
+  std::unique_lock lock(mutex_);
+  left_.wait(lock, [this] { return workers_ == 0; });
+}
+
+bool Device::add_worker() {
+  if (free_seats_.empty()) {
+    seats_.push_back(std::make_unique<Seat>(fuse_.get()));
+    free_seats_.push_back(seats_.back().get());
+  }
+  Seat& seat = *free_seats_.back();
+  try {
+    // Not joined: leave() is the last thing that a worker does with this object.
+    std::thread([this, &seat] { work(seat); }).detach();
+  } catch (const std::system_error&) {
+    return false;
+  }
+  free_seats_.pop_back();
+  ++workers_;
+  ++idle_;
+  return true;
+}
+
+void Device::became_busy() {
+  const std::lock_guard lock(mutex_);
+  --idle_;
+  // Without another thread the request after the next one waits.
+  if (idle_ == 0 && workers_ < kWorkersMost && !ends_) (void)add_worker();
+}
+
+bool Device::became_idle() {
+  const std::lock_guard lock(mutex_);
+  ++idle_;
+  return idle_ <= kIdleMost;
+}
+
+void Device::leave(Seat& seat) {
+  const std::lock_guard lock(mutex_);
+  --idle_;
+  --workers_;
+  free_seats_.push_back(&seat);
+  left_.notify_all();
+}
+
+void Device::work(Seat& seat) {
+  const RequestBuffer buffer = new_buffer();
+  const std::span<std::byte> space(buffer.get() + kRequestHeadBytes, kIoBytes);
+  for (bool goes_on = buffer != nullptr; goes_on;) {
+    std::size_t length = 0;
+    const Read read = read_request(seat.fd(), buffer.get(), length);
+    if (read == Read::kEnded) {
+      const std::lock_guard lock(mutex_);
+      ends_ = true;
+      break;
+    }
+    if (read == Read::kAgain) continue;
+    became_busy();
+    if (!dispatcher_->handle(std::span<const std::byte>(buffer.get(), length), space, seat)) {
+      log_error("mount", "the kernel sent a request that is none", {{"bytes", length}});
+    }
+    goes_on = became_idle();
+  }
+  leave(seat);
+}
+
+}  // namespace stoa::native::fuse

@@ -1,0 +1,62 @@
+// A connection over /dev/fuse: worker threads that each read a request, run it and write the reply.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/error.h"
+#include "frontends/native/fuse/dispatcher.h"
+#include "frontends/native/fuse/notifier.h"
+#include "frontends/native/fuse/owned_fd.h"
+
+namespace stoa::native::fuse {
+
+class Device {
+ public:
+  // `fuse` is a mounted /dev/fuse descriptor. Blocks for the kernel's INIT, which it sends on mount. kNotSupported: the
+  // kernel is too old. kShutdown: it was unmounted. kBusy: no thread is to be had. `fs` outlives the device.
+  static Result<std::unique_ptr<Device>> start(OwnedFd fuse, FileSystem& fs);
+  // Blocks until the kernel has ended the connection: unmount the file system first.
+  ~Device();
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  // Blocks until the file system is unmounted or its connection aborted, and no request runs.
+  void wait();
+  Notifier& notifier() { return notifier_; }
+
+  // A worker is busy as long as its request blocks, so there are as many as requests that block, up to this. More
+  // requests wait in the kernel, where a signal ends their wait.
+  static constexpr std::size_t kWorkersMost = 128;
+  static constexpr std::size_t kIdleMost = 8;  // an idle worker beyond these ends
+
+ private:
+  // A clone of the descriptor. The kernel takes the reply to a request only from the clone that read it, so a seat
+  // outlives its worker: a lock that is waited for is answered later.
+  class Seat;
+
+  Device(OwnedFd fuse, FileSystem& fs, const Negotiated& negotiated);
+  // With mutex_. False: the system has no more threads.
+  bool add_worker();
+  void work(Seat& seat);
+  // Before and after a request. False: there are idle workers enough.
+  void became_busy();
+  bool became_idle();
+  void leave(Seat& seat);
+
+  const OwnedFd fuse_;
+  Notifier notifier_;
+  std::vector<std::unique_ptr<Seat>> seats_;  // grows with mutex_; all of them outlive dispatcher_
+  std::unique_ptr<Dispatcher> dispatcher_;
+  std::mutex mutex_;  // guards all below, and seats_
+  std::condition_variable left_;
+  std::vector<Seat*> free_seats_;
+  std::size_t workers_ = 0;
+  std::size_t idle_ = 0;
+  bool ends_ = false;
+};
+
+}  // namespace stoa::native::fuse

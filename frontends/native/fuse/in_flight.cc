@@ -1,0 +1,29 @@
+#include "frontends/native/fuse/in_flight.h"
+
+#include <algorithm>
+
+namespace stoa::native::fuse {
+
+void InFlight::begin(std::uint64_t unique, Call& call) {
+  const std::lock_guard lock(mutex_);
+  calls_[unique] = &call;
+  if (any_early_ && std::find(early_.begin(), early_.end(), unique) != early_.end()) call.interrupt();
+}
+
+void InFlight::end(std::uint64_t unique) {
+  const std::lock_guard lock(mutex_);
+  calls_.erase(unique);
+}
+
+void InFlight::interrupt(std::uint64_t unique) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = calls_.find(unique); found != calls_.end()) {
+    found->second->interrupt();
+    return;
+  }
+  early_[next_early_] = unique;
+  next_early_ = (next_early_ + 1) % kEarlyMost;
+  any_early_ = true;
+}
+
+}  // namespace stoa::native::fuse

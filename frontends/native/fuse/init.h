@@ -1,0 +1,27 @@
+// INIT: the version and the features that the kernel and we agree on.
+#pragma once
+
+#include <cstdint>
+
+#include "base/error.h"
+#include "frontends/native/fuse/kernel_abi.h"
+
+namespace stoa::native::fuse {
+
+struct Negotiated {
+  std::uint32_t minor = 0;
+  std::uint32_t write_bytes_max = 0;
+  // Files are opened past the page cache, and shared mappings of them work all the same. Without it (Linux before 6.6)
+  // files go through the page cache, which each open and each change of size or time empties.
+  bool direct_io = false;
+};
+
+struct InitReply {
+  Negotiated negotiated;
+  fuse_init_out out;
+};
+
+// kNotSupported, with a sentence: the kernel is too old. `in` of older kernels is padded with zeros.
+Result<InitReply> negotiate(const fuse_init_in& in);
+
+}  // namespace stoa::native::fuse

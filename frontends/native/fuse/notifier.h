@@ -1,0 +1,31 @@
+// Notifications to the kernel: what it must no longer believe.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/error.h"
+#include "core/api/ids.h"
+
+namespace stoa::native::fuse {
+
+// Thread-safe. Call it from a thread that holds no lock and serves no request: the kernel waits for the pages and the
+// directory that a request in progress may hold. Errors: kNotFound, the kernel knows no such node or name.
+class Notifier {
+ public:
+  // `fd` outlives it.
+  Notifier(int fd, core::FileId root) : fd_(fd), root_(root) {}
+
+  // Attributes, and the pages from `offset` on: `length` bytes, 0: to the end. A negative offset: attributes alone.
+  // Dirty pages are written back first.
+  Status inval_inode(core::FileId id, std::int64_t offset, std::int64_t length) const;
+  // The name, looked up again at its next use.
+  Status inval_entry(core::FileId parent, std::string_view name) const;
+
+ private:
+  std::uint64_t node_of(core::FileId id) const;
+  const int fd_;
+  const core::FileId root_;
+};
+
+}  // namespace stoa::native::fuse

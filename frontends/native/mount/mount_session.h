@@ -1,0 +1,23 @@
+// One mount from its beginning to its end: the session with the server, the kernel's connection, the unmount.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/error.h"
+
+namespace stoa::native::mount {
+
+struct MountOptions {
+  std::string url;       // stoa://[user@]host[:port]/export[/path]
+  std::string key_file;  // of mode 0600
+  std::string directory;
+};
+
+// Connects, mounts, calls `mounted` once, and serves until the file system is unmounted; the session with the server
+// ends then. Starts threads, so call it after any fork. With a host's key every user of the machine may use the mount,
+// each with the own rights; with a user's key only the mounting user, as all requests are made for the key's user.
+// Errors, before `mounted` is called, are one sentence with cause and cure.
+Status serve_mount(const MountOptions& options, const std::function<void()>& mounted);
+
+}  // namespace stoa::native::mount

@@ -1,0 +1,162 @@
+// Names and attributes of a mount.
+#include "frontends/native/mount/mounted_file_system.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace stoa::native::mount {
+namespace {
+
+core::SetAttributes of_new(const fuse::NewName& at) {
+  return {.mode = at.mode, .umask = at.umask};
+}
+
+// Names of attributes that hold an ACL of POSIX: the server's ACLs are richer, and are not told this way.
+bool is_posix_acl(std::string_view name) {
+  return name == "system.posix_acl_access" || name == "system.posix_acl_default";
+}
+
+// xattr(7): only these may be made by users and the system on every file system.
+bool is_served_xattr(std::string_view name) {
+  return name.starts_with("user.") || name.starts_with("trusted.") || name.starts_with("security.");
+}
+
+// trusted.* is seen by the superuser alone.
+bool may_use_xattr(const fuse::Call& call, std::string_view name) {
+  return !name.starts_with("trusted.") || call.caller().uid == 0;
+}
+
+Status check_xattr_name(const fuse::Call& call, std::string_view name, Errc otherwise) {
+  if (is_posix_acl(name) || !is_served_xattr(name)) return fail(Errc::kNotSupported);
+  if (!may_use_xattr(call, name)) return fail(otherwise);
+  return {};
+}
+
+}  // namespace
+
+Asker MountedFileSystem::process(const fuse::Call& call) {
+  const fuse::Caller& caller = call.caller();
+  Asker asker{.cred = {.uid = caller.uid, .gid = caller.gid}};
+  // The groups of the superuser decide nothing.
+  if (caller.uid != 0) asker.cred.groups = groups_.of(caller.pid, caller.uid, caller.gid);
+  asker.gives_up = [&call] { return call.interrupted() && is_dying(call.caller().pid); };
+  return asker;
+}
+
+Status MountedFileSystem::require(const Asker& asker, core::FileId id, std::uint32_t wanted) {
+  STOA_TRY(granted, storage_.access(asker, id, wanted));
+  if ((granted & wanted) != wanted) return fail(Errc::kAccess);
+  return {};
+}
+
+Result<core::Attributes> MountedFileSystem::lookup(const fuse::Call& call, core::FileId parent, std::string_view name) {
+  return storage_.lookup(process(call), parent, name);
+}
+
+// Attributes are told to everybody who knows the file, so no groups are needed.
+Result<core::Attributes> MountedFileSystem::getattr(const fuse::Call& call, const fuse::OpenFile& file) {
+  if (const auto entry = opens_.find(file.handle)) return storage_.getattr(opener(call, *entry), file.id);
+  const OpenEntry nobody{.id = file.id, .cred = {.uid = call.caller().uid, .gid = call.caller().gid}};
+  return storage_.getattr(opener(call, nobody), file.id);
+}
+
+Result<core::Attributes> MountedFileSystem::setattr(const fuse::Call& call, const fuse::OpenFile& file,
+                                                    const core::SetAttributes& set) {
+  // ftruncate(2) asks for nothing but a descriptor that is open for writing.
+  if (const auto entry = opens_.find(file.handle); entry && set.size) {
+    return storage_.setattr(opener(call, *entry), file.id, entry->open, set);
+  }
+  return storage_.setattr(process(call), file.id, 0, set);
+}
+
+Result<std::string> MountedFileSystem::readlink(const fuse::Call& call, core::FileId id) {
+  return storage_.readlink(process(call), id);
+}
+
+Status MountedFileSystem::access(const fuse::Call& call, core::FileId id, std::uint32_t access) {
+  std::uint32_t wanted = 0;
+  if ((access & R_OK) != 0) wanted |= core::kAccessRead;
+  if ((access & W_OK) != 0) wanted |= core::kAccessModify | core::kAccessExtend;
+  // One of them is granted, by the type of the file.
+  constexpr std::uint32_t kExecuteOrLookup = core::kAccessExecute | core::kAccessLookup;
+  const bool executes = (access & X_OK) != 0;
+  STOA_TRY(granted, storage_.access(process(call), id, wanted | (executes ? kExecuteOrLookup : 0)));
+  if ((granted & wanted) != wanted || (executes && (granted & kExecuteOrLookup) == 0)) return fail(Errc::kAccess);
+  return {};
+}
+
+Result<core::Attributes> MountedFileSystem::mknod(const fuse::Call& call, const fuse::NewName& at, core::FileType type,
+                                                  core::DeviceNumber device) {
+  const Asker asker = process(call);
+  if (type == core::FileType::kRegular) {
+    return storage_.create(
+        asker, {.parent = at.parent, .name = at.name, .mode = core::CreateMode::kGuarded, .set = of_new(at)});
+  }
+  return storage_.mknod(asker,
+                        {.parent = at.parent, .name = at.name, .type = type, .device = device, .set = of_new(at)});
+}
+
+Result<core::Attributes> MountedFileSystem::mkdir(const fuse::Call& call, const fuse::NewName& at) {
+  return storage_.mkdir(process(call), {.parent = at.parent, .name = at.name, .set = of_new(at)});
+}
+
+Result<core::Attributes> MountedFileSystem::symlink(const fuse::Call& call, const fuse::NewName& at,
+                                                    std::string_view target) {
+  return storage_.symlink(process(call),
+                          {.parent = at.parent, .name = at.name, .target = target, .set = {.mode = at.mode}});
+}
+
+Result<core::Attributes> MountedFileSystem::link(const fuse::Call& call, core::FileId id, const fuse::NewName& at) {
+  return storage_.link(process(call), {.id = id, .parent = at.parent, .name = at.name});
+}
+
+Status MountedFileSystem::unlink(const fuse::Call& call, core::FileId parent, std::string_view name) {
+  return storage_.unlink(process(call), {.parent = parent, .name = name});
+}
+
+Status MountedFileSystem::rmdir(const fuse::Call& call, core::FileId parent, std::string_view name) {
+  return storage_.rmdir(process(call), {.parent = parent, .name = name});
+}
+
+Status MountedFileSystem::rename(const fuse::Call& call, const fuse::RenameCall& rename) {
+  // rename(2): EINVAL, the file system does not support the flag.
+  if (rename.exchange) return fail(Errc::kInvalid);
+  return storage_.rename(process(call), {.from_parent = rename.from_parent,
+                                         .from_name = rename.from_name,
+                                         .to_parent = rename.to_parent,
+                                         .to_name = rename.to_name,
+                                         .no_replace = rename.no_replace});
+}
+
+Result<core::StatfsReply> MountedFileSystem::statfs(const fuse::Call& call, core::FileId id) {
+  return storage_.statfs(process(call), id);
+}
+
+Result<std::string> MountedFileSystem::get_xattr(const fuse::Call& call, core::FileId id, std::string_view name) {
+  STOA_CHECK_OK(check_xattr_name(call, name, Errc::kNoAttribute));
+  return storage_.get_xattr(process(call), {.id = id, .name = name});
+}
+
+Result<std::vector<std::string>> MountedFileSystem::list_xattrs(const fuse::Call& call, core::FileId id) {
+  STOA_TRY(names, storage_.list_xattrs(process(call), id));
+  std::vector<std::string> seen;
+  for (std::string& name : names) {
+    if (may_use_xattr(call, name)) seen.push_back(std::move(name));
+  }
+  return seen;
+}
+
+Status MountedFileSystem::set_xattr(const fuse::Call& call, core::FileId id, std::string_view name,
+                                    std::string_view value, core::XattrMode mode) {
+  STOA_CHECK_OK(check_xattr_name(call, name, Errc::kNotOwner));
+  return storage_.set_xattr(process(call), {.id = id, .name = name, .value = value, .mode = mode});
+}
+
+Status MountedFileSystem::remove_xattr(const fuse::Call& call, core::FileId id, std::string_view name) {
+  STOA_CHECK_OK(check_xattr_name(call, name, Errc::kNotOwner));
+  return storage_.remove_xattr(process(call), {.id = id, .name = name});
+}
+
+}  // namespace stoa::native::mount

@@ -1,0 +1,87 @@
+// The file system of a mount: what the kernel asks, in terms of what the server offers.
+//
+// Nothing is kept: each question of the kernel is one of the server, so what others change is seen at once.
+#pragma once
+
+#include "frontends/native/fuse/file_system.h"
+#include "frontends/native/mount/held_locks.h"
+#include "frontends/native/mount/open_table.h"
+#include "frontends/native/mount/process_status.h"
+#include "frontends/native/mount/storage.h"
+#include "frontends/native/mount/uncommitted_files.h"
+
+namespace stoa::native::mount {
+
+class MountedFileSystem : public fuse::FileSystem {
+ public:
+  // `storage` outlives it.
+  explicit MountedFileSystem(Storage& storage) : storage_(storage) {}
+
+  core::FileId root() const override { return storage_.root(); }
+
+  Result<core::Attributes> lookup(const fuse::Call& call, core::FileId parent, std::string_view name) override;
+  Result<core::Attributes> getattr(const fuse::Call& call, const fuse::OpenFile& file) override;
+  Result<core::Attributes> setattr(const fuse::Call& call, const fuse::OpenFile& file,
+                                   const core::SetAttributes& set) override;
+  Result<std::string> readlink(const fuse::Call& call, core::FileId id) override;
+  Status access(const fuse::Call& call, core::FileId id, std::uint32_t access) override;
+  Result<core::Attributes> mknod(const fuse::Call& call, const fuse::NewName& at, core::FileType type,
+                                 core::DeviceNumber device) override;
+  Result<core::Attributes> mkdir(const fuse::Call& call, const fuse::NewName& at) override;
+  Result<core::Attributes> symlink(const fuse::Call& call, const fuse::NewName& at, std::string_view target) override;
+  Result<core::Attributes> link(const fuse::Call& call, core::FileId id, const fuse::NewName& at) override;
+  Status unlink(const fuse::Call& call, core::FileId parent, std::string_view name) override;
+  Status rmdir(const fuse::Call& call, core::FileId parent, std::string_view name) override;
+  Status rename(const fuse::Call& call, const fuse::RenameCall& rename) override;
+
+  Result<fuse::Handle> open(const fuse::Call& call, core::FileId id, std::uint32_t flags) override;
+  Result<fuse::Created> create(const fuse::Call& call, const fuse::NewName& at, std::uint32_t flags) override;
+  Result<std::size_t> read(const fuse::Call& call, const fuse::OpenFile& file, std::uint64_t offset,
+                           std::span<std::byte> into) override;
+  Result<std::size_t> write(const fuse::Call& call, const fuse::WriteCall& write) override;
+  Status flush(const fuse::Call& call, const fuse::OpenFile& file, std::uint64_t lock_owner) override;
+  Status fsync(const fuse::Call& call, const fuse::OpenFile& file) override;
+  void release(const fuse::Call& call, const fuse::OpenFile& file, std::optional<std::uint64_t> flock_owner) override;
+  Result<std::uint64_t> seek(const fuse::Call& call, const fuse::OpenFile& file, std::uint64_t offset,
+                             core::SeekWhat what) override;
+  Status allocate(const fuse::Call& call, const fuse::OpenFile& file, std::uint64_t offset, std::uint64_t length,
+                  std::uint32_t mode) override;
+  Result<std::uint64_t> copy_range(const fuse::Call& call, const fuse::CopyCall& copy) override;
+
+  Result<fuse::Handle> opendir(const fuse::Call& call, core::FileId id) override;
+  Status readdir(const fuse::Call& call, const fuse::OpenFile& dir, std::uint64_t cookie, bool attributes,
+                 fuse::EntrySink& sink) override;
+  void releasedir(const fuse::Call& call, const fuse::OpenFile& dir) override;
+  Result<core::StatfsReply> statfs(const fuse::Call& call, core::FileId id) override;
+
+  Result<std::string> get_xattr(const fuse::Call& call, core::FileId id, std::string_view name) override;
+  Result<std::vector<std::string>> list_xattrs(const fuse::Call& call, core::FileId id) override;
+  Status set_xattr(const fuse::Call& call, core::FileId id, std::string_view name, std::string_view value,
+                   core::XattrMode mode) override;
+  Status remove_xattr(const fuse::Call& call, core::FileId id, std::string_view name) override;
+
+  Result<std::optional<fuse::LockCall>> get_lock(const fuse::Call& call, const fuse::LockCall& lock) override;
+  Result<bool> set_lock(const fuse::Call& call, const fuse::LockCall& lock, bool waits) override;
+  Status unlock(const fuse::Call& call, const fuse::LockCall& lock) override;
+
+  // Makes durable what was written and not yet synced by anybody; for the end of a mount. Failures are logged.
+  void commit_all();
+
+ private:
+  // The process that asks, with its groups: for what is decided by permissions.
+  Asker process(const fuse::Call& call);
+  // The user who opened a file. For requests of closing and of content: no look at the process, which may be in
+  // execve(2).
+  Asker opener(const fuse::Call& call, const OpenEntry& entry) const;
+  // The open of a request; kStale when the kernel names none that is open. For requests that cannot be without one.
+  Result<std::shared_ptr<OpenEntry>> entry_of(const fuse::OpenFile& file) const;
+  Status require(const Asker& asker, core::FileId id, std::uint32_t wanted);
+
+  Storage& storage_;
+  ProcessGroups groups_;
+  OpenTable opens_;
+  HeldLocks held_;
+  UncommittedFiles uncommitted_;
+};
+
+}  // namespace stoa::native::mount

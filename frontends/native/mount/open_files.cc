@@ -1,0 +1,169 @@
+// Open files and directories of a mount.
+#include <fcntl.h>
+#include <linux/falloc.h>
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "frontends/native/mount/mounted_file_system.h"
+
+namespace stoa::native::mount {
+namespace {
+
+// O_RDONLY with this bit opens a program to be run (FMODE_EXEC of the kernel).
+constexpr std::uint32_t kOpenToExecute = 040;
+
+std::uint32_t share_access(std::uint32_t flags) {
+  switch (flags & O_ACCMODE) {
+    case O_RDONLY:
+      return core::kShareRead;
+    case O_WRONLY:
+      return core::kShareWrite;
+    default:
+      return core::kShareBoth;
+  }
+}
+
+core::OpenDisposition disposition_of_new(std::uint32_t flags) {
+  if ((flags & O_EXCL) != 0) return core::OpenDisposition::kCreate;
+  return (flags & O_TRUNC) != 0 ? core::OpenDisposition::kOverwriteOrCreate : core::OpenDisposition::kOpenOrCreate;
+}
+
+}  // namespace
+
+Asker MountedFileSystem::opener(const fuse::Call& call, const OpenEntry& entry) const {
+  return {.cred = entry.cred, .gives_up = [&call] { return call.interrupted() && is_dying(call.caller().pid); }};
+}
+
+Result<std::shared_ptr<OpenEntry>> MountedFileSystem::entry_of(const fuse::OpenFile& file) const {
+  auto entry = opens_.find(file.handle);
+  if (!entry || entry->id != file.id) return fail(Errc::kStale);
+  return entry;
+}
+
+Result<fuse::Handle> MountedFileSystem::open(const fuse::Call& call, core::FileId id, std::uint32_t flags) {
+  const Asker asker = process(call);
+  if ((flags & kOpenToExecute) != 0) STOA_CHECK_OK(require(asker, id, core::kAccessExecute));
+  const bool truncates = (flags & O_TRUNC) != 0;
+  core::OpenRequest request{.id = id,
+                            .disposition = truncates ? core::OpenDisposition::kOverwrite : core::OpenDisposition::kOpen,
+                            .access = share_access(flags)};
+  STOA_TRY(opened, storage_.open(asker, request));
+  return opens_.add({.id = id, .open = opened.open, .cred = asker.cred});
+}
+
+Result<fuse::Created> MountedFileSystem::create(const fuse::Call& call, const fuse::NewName& at, std::uint32_t flags) {
+  const Asker asker = process(call);
+  core::OpenRequest request{.parent = at.parent,
+                            .name = at.name,
+                            .disposition = disposition_of_new(flags),
+                            .access = share_access(flags),
+                            .set = {.mode = at.mode, .umask = at.umask}};
+  STOA_TRY(opened, storage_.open(asker, request));
+  return fuse::Created{.attr = opened.attr,
+                       .handle = opens_.add({.id = opened.attr.id, .open = opened.open, .cred = asker.cred})};
+}
+
+Result<std::size_t> MountedFileSystem::read(const fuse::Call& call, const fuse::OpenFile& file, std::uint64_t offset,
+                                            std::span<std::byte> into) {
+  STOA_TRY(entry, entry_of(file));
+  return storage_.read(opener(call, *entry), file.id, entry->open, offset, into);
+}
+
+Result<std::size_t> MountedFileSystem::write(const fuse::Call& call, const fuse::WriteCall& write) {
+  STOA_TRY(entry, entry_of(write.file));
+  const Asker asker = opener(call, *entry);
+  std::uint64_t offset = write.offset;
+  if (write.append) {
+    // The kernel lets appends of one mount run one after the other.
+    STOA_TRY(attr, storage_.getattr(asker, write.file.id));
+    offset = attr.size;
+  }
+  STOA_TRY(length, storage_.write(asker, write.file.id, entry->open, offset, write.data, write.durable));
+  // Afterwards: an fsync that runs meanwhile may not have seen this write.
+  if (!write.durable && !uncommitted_.add(write.file.id, entry->cred)) {
+    STOA_CHECK_OK(storage_.commit(asker, write.file.id, entry->open));
+  }
+  return std::size_t{length};
+}
+
+Status MountedFileSystem::fsync(const fuse::Call& call, const fuse::OpenFile& file) {
+  STOA_TRY(entry, entry_of(file));
+  // Before the commit: a write that comes meanwhile counts again.
+  uncommitted_.remove(file.id);
+  const Status committed = storage_.commit(opener(call, *entry), file.id, entry->open);
+  if (!committed) uncommitted_.add(file.id, entry->cred);
+  return committed;
+}
+
+void MountedFileSystem::commit_all() {
+  for (const auto& [id, cred] : uncommitted_.take_all()) {
+    const Status committed = storage_.commit({.cred = cred}, id, 0);
+    // A file that is gone needs nothing.
+    if (committed || committed.error().code == Errc::kStale) continue;
+    log_error("mount", "written data may be lost",
+              {{"file", static_cast<std::uint64_t>(id)}, {"cause", describe(committed.error())}});
+  }
+}
+
+Result<std::uint64_t> MountedFileSystem::seek(const fuse::Call& call, const fuse::OpenFile& file, std::uint64_t offset,
+                                              core::SeekWhat what) {
+  STOA_TRY(entry, entry_of(file));
+  return storage_.seek(opener(call, *entry), {.id = file.id, .offset = offset, .what = what});
+}
+
+Status MountedFileSystem::allocate(const fuse::Call& call, const fuse::OpenFile& file, std::uint64_t offset,
+                                   std::uint64_t length, std::uint32_t mode) {
+  STOA_TRY(entry, entry_of(file));
+  const Asker asker = opener(call, *entry);
+  const core::RangeRequest range{.id = file.id, .offset = offset, .length = length};
+  if (mode == 0) return storage_.allocate(asker, range, entry->open);
+  if (mode == (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE)) return storage_.punch(asker, range, entry->open);
+  return fail(Errc::kNotSupported);
+}
+
+Result<std::uint64_t> MountedFileSystem::copy_range(const fuse::Call& call, const fuse::CopyCall& copy) {
+  STOA_TRY(from, entry_of(copy.from));
+  STOA_TRY(to, entry_of(copy.to));
+  const Asker asker = opener(call, *to);
+  // copy_file_range(2) copies what there is; a length of 0 would mean all of it to the server.
+  STOA_TRY(source, storage_.getattr(asker, copy.from.id));
+  if (copy.from_offset >= source.size || copy.length == 0) return std::uint64_t{0};
+  const std::uint64_t length = std::min(copy.length, source.size - copy.from_offset);
+  return storage_.copy_range(asker,
+                             {.from = copy.from.id,
+                              .from_offset = copy.from_offset,
+                              .to = copy.to.id,
+                              .to_offset = copy.to_offset,
+                              .length = length},
+                             from->open, to->open);
+}
+
+void MountedFileSystem::release(const fuse::Call& call, const fuse::OpenFile& file,
+                                std::optional<std::uint64_t> flock_owner) {
+  const auto entry = opens_.remove(file.handle);
+  if (!entry) return;
+  if (flock_owner) {
+    (void)unlock(call, {.file = file, .owner = *flock_owner, .flock = true});  // close(2) tells no errors of locks
+  }
+  storage_.close(opener(call, *entry), entry->open);
+}
+
+Result<fuse::Handle> MountedFileSystem::opendir(const fuse::Call& call, core::FileId id) {
+  const Asker asker = process(call);
+  STOA_CHECK_OK(require(asker, id, core::kAccessRead));
+  return opens_.add({.id = id, .cred = asker.cred, .stream = std::make_unique<DirectoryStream>()});
+}
+
+Status MountedFileSystem::readdir(const fuse::Call& call, const fuse::OpenFile& dir, std::uint64_t cookie,
+                                  bool attributes, fuse::EntrySink& sink) {
+  STOA_TRY(entry, entry_of(dir));
+  if (!entry->stream) return fail(Errc::kNotDirectory);
+  return entry->stream->read(storage_, opener(call, *entry), dir.id, cookie, attributes, sink);
+}
+
+void MountedFileSystem::releasedir(const fuse::Call&, const fuse::OpenFile& dir) {
+  opens_.remove(dir.handle);
+}
+
+}  // namespace stoa::native::mount

@@ -1,0 +1,98 @@
+// What a mount asks of its server: blocking calls on the values of core/api.
+//
+// Thread-safe. Errors are those of core/api/namespace.h. A server that is gone is waited for; the wait ends with
+// sys_errno EINTR when Asker::gives_up says so.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "core/api/credentials.h"
+#include "core/api/lock_request.h"
+#include "core/api/requests.h"
+
+namespace stoa::native::mount {
+
+// For whom a call is.
+struct Asker {
+  core::Credentials cred;
+  std::function<bool()> gives_up{};  // asked from time to time during long waits; empty: never
+};
+
+// An open at the server. 0: none; content is then read and written by permission.
+using OpenNumber = std::uint64_t;
+
+struct StorageOpen {
+  OpenNumber open = 0;
+  core::Attributes attr;
+};
+struct StorageEntries {
+  std::vector<core::DirectoryEntry> entries;
+  bool end = false;
+};
+struct StorageLock {
+  core::FileId file = core::kNoFile;
+  std::uint64_t owner = 0;
+  core::LockRange range;
+  bool exclusive = false;
+};
+
+class Storage {
+ public:
+  virtual ~Storage() = default;
+  virtual core::FileId root() const = 0;
+
+  virtual Result<core::Attributes> lookup(const Asker& asker, core::FileId parent, std::string_view name) = 0;
+  virtual Result<core::Attributes> getattr(const Asker& asker, core::FileId id) = 0;
+  virtual Result<core::Attributes> setattr(const Asker& asker, core::FileId id, OpenNumber open,
+                                           const core::SetAttributes& set) = 0;
+  // AccessBits that are granted.
+  virtual Result<std::uint32_t> access(const Asker& asker, core::FileId id, std::uint32_t wanted) = 0;
+  virtual Result<std::string> readlink(const Asker& asker, core::FileId id) = 0;
+  virtual Result<core::StatfsReply> statfs(const Asker& asker, core::FileId id) = 0;
+
+  virtual Result<core::Attributes> mkdir(const Asker& asker, const core::MkdirRequest& request) = 0;
+  virtual Result<core::Attributes> mknod(const Asker& asker, const core::MknodRequest& request) = 0;
+  // A regular file, without opening it: kExists when the name is taken.
+  virtual Result<core::Attributes> create(const Asker& asker, const core::CreateRequest& request) = 0;
+  virtual Result<core::Attributes> symlink(const Asker& asker, const core::SymlinkRequest& request) = 0;
+  virtual Result<core::Attributes> link(const Asker& asker, const core::LinkRequest& request) = 0;
+  virtual Status unlink(const Asker& asker, const core::RemoveRequest& request) = 0;
+  virtual Status rmdir(const Asker& asker, const core::RemoveRequest& request) = 0;
+  virtual Status rename(const Asker& asker, const core::RenameRequest& request) = 0;
+  virtual Result<StorageEntries> readdir(const Asker& asker, const core::ReaddirRequest& request) = 0;
+
+  // Every open ends with one close().
+  virtual Result<StorageOpen> open(const Asker& asker, const core::OpenRequest& request) = 0;
+  virtual void close(const Asker& asker, OpenNumber open) = 0;
+  virtual Result<std::size_t> read(const Asker& asker, core::FileId id, OpenNumber open, std::uint64_t offset,
+                                   std::span<std::byte> into) = 0;
+  // Not `durable`: kept until commit(), also when the server restarts.
+  virtual Result<std::size_t> write(const Asker& asker, core::FileId id, OpenNumber open, std::uint64_t offset,
+                                    std::span<const std::byte> data, bool durable) = 0;
+  virtual Status commit(const Asker& asker, core::FileId id, OpenNumber open) = 0;
+  virtual Status allocate(const Asker& asker, const core::RangeRequest& range, OpenNumber open) = 0;
+  virtual Status punch(const Asker& asker, const core::RangeRequest& range, OpenNumber open) = 0;
+  virtual Result<std::uint64_t> seek(const Asker& asker, const core::SeekRequest& request) = 0;
+  virtual Result<std::uint64_t> copy_range(const Asker& asker, const core::CopyRangeRequest& request, OpenNumber from,
+                                           OpenNumber to) = 0;
+
+  virtual Result<std::string> get_xattr(const Asker& asker, const core::GetXattrRequest& request) = 0;
+  virtual Status set_xattr(const Asker& asker, const core::SetXattrRequest& request) = 0;
+  virtual Result<std::vector<std::string>> list_xattrs(const Asker& asker, core::FileId id) = 0;
+  virtual Status remove_xattr(const Asker& asker, const core::RemoveXattrRequest& request) = 0;
+
+  // Empty: granted (lock), free (test_lock). Else the first lock in the way; the owner is 0 when it is of another
+  // client. `waits`: the caller asks again, and has its turn among all that wait.
+  virtual Result<std::optional<StorageLock>> lock(const Asker& asker, const StorageLock& wanted, bool waits) = 0;
+  virtual Result<std::optional<StorageLock>> test_lock(const Asker& asker, const StorageLock& wanted) = 0;
+  virtual Status unlock(const Asker& asker, const StorageLock& range) = 0;
+};
+
+}  // namespace stoa::native::mount

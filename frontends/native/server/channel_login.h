@@ -1,0 +1,54 @@
+// The log-in of one connection, and the session that it is a channel of.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/api/registry.h"
+#include "frontends/native/protocol/message.h"
+#include "frontends/native/server/session.h"
+#include "frontends/wire/peer.h"
+#include "frontends/wire/protocol.h"
+#include "frontends/wire/reply_buffer.h"
+
+namespace stoa::native {
+
+struct NativeProtocol;
+
+// Steps are taken by the worker that holds the receive side. A session is set once, before any call is decoded.
+class ChannelLogin {
+ public:
+  explicit ChannelLogin(wire::Connection<NativeProtocol>&) {}
+  bool worth_keeping() const { return session_ != nullptr; }
+  void closed() {}
+
+  // One message of the log-in; appends the answer. kBroken: the peer does not speak the protocol.
+  wire::Decoded step(NativeProtocol& native, const wire::Peer& peer, const MessageView& message,
+                     const core::RegistrySnapshot& registry, wire::Clock::time_point now, wire::ReplyBuffer& out);
+
+  // Null before the log-in has succeeded.
+  const std::shared_ptr<Session>& session() const { return session_; }
+  const std::string& key() const { return key_; }  // that was shown
+
+ private:
+  enum class Stage : std::uint8_t { kFresh, kChallenged, kEntered, kRefused };
+
+  wire::Decoded hello(NativeProtocol& native, const wire::Peer& peer, const MessageView& message,
+                      wire::Clock::time_point now, wire::ReplyBuffer& out);
+  wire::Decoded proof(NativeProtocol& native, const wire::Peer& peer, const MessageView& message,
+                      const core::RegistrySnapshot& registry, wire::Clock::time_point now, wire::ReplyBuffer& out);
+  wire::Decoded enter(NativeProtocol& native, const wire::Peer& peer, const core::RegistrySnapshot& registry,
+                      std::string_view secret, Principal principal, std::span<const std::byte> proof_record,
+                      wire::Clock::time_point now, wire::ReplyBuffer& out);
+  wire::Decoded refuse(WireStatus why, std::uint32_t wait_ms, wire::ReplyBuffer& out);
+  void report(NativeProtocol& native, const wire::Peer& peer, core::FileId directory, std::string_view reason) const;
+
+  Stage stage_ = Stage::kFresh;
+  Bytes hello_, challenge_;  // records, as they were said
+  KeyKind kind_ = KeyKind::kUser;
+  std::string key_, export_name_, client_id_;
+  U64 known_session_ = 0;
+  std::shared_ptr<Session> session_;
+};
+
+}  // namespace stoa::native

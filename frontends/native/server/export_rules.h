@@ -1,0 +1,28 @@
+// What an export lets a client do: its rules, read-only, squashing. The rules are those of NFS.
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "core/api/context.h"
+#include "core/api/registry.h"
+#include "frontends/native/server/principal.h"
+
+namespace stoa::native {
+
+using Address = std::array<std::uint8_t, 16>;
+
+// Whether it is published over this protocol.
+bool is_published(const core::Export& entry);
+
+// For whom a call asks, as its call block says. Empty: it says nothing.
+struct Claim {
+  std::uint32_t uid = 0, gid = 0;
+  std::vector<std::uint32_t> groups{};
+};
+
+// Sets who asks in `cred`, squashed by the rule. kAccess: the user is gone.
+Status identify(const core::RegistrySnapshot& registry, const core::ClientRule& rule, const Principal& principal,
+                const Claim& claim, core::Credentials& cred);
+
+}  // namespace stoa::native

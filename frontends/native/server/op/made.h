@@ -1,0 +1,15 @@
+// What operations that make a name have in common.
+#pragma once
+
+#include "frontends/native/server/attributes.h"
+#include "frontends/native/server/op/operations.h"
+
+namespace stoa::native {
+
+inline WireStatus made(const Result<core::CreateReply>& reply, MadeReply& out) {
+  if (!reply) return to_status(reply.error().code);
+  out = {.created = reply->created, .attr = to_wire(reply->attr), .parent = to_wire(reply->parent)};
+  return WireStatus::ok;
+}
+
+}  // namespace stoa::native

@@ -1,0 +1,83 @@
+// One message being run: its operations in order, up to the first that fails, and what they leave for each other.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/api/context.h"
+#include "frontends/native/server/native_protocol.h"
+#include "frontends/wire/record_pool.h"
+
+namespace stoa::native {
+
+// Of one thread, for the time of one message.
+class OperationRun {
+ public:
+  OperationRun(NativeProtocol& protocol, core::OpContext& context, Session& of, const DecodedMessage& asked,
+               wire::RecordMemory* record_memory)
+      : native(protocol),
+        ns(protocol.ns),
+        state(protocol.state),
+        ctx(context),
+        session(of),
+        message(asked),
+        memory(record_memory) {}
+
+  void all();
+  std::size_t count() const { return files_.size(); }  // operations that were run
+  const Bytes& records() const { return records_; }
+  const Bytes& payload() const { return payload_; }
+
+  // --- for operations
+  // The file of an operand. kBadHandle: none, or the operation that it names has none.
+  Result<core::FileId> file(File operand) const;
+  // ok: `number` is 0, or an open of this session and file with this access (OpenAccess), by which content is touched
+  // from now on. bad_open.
+  WireStatus through(U64 number, core::FileId file, std::uint32_t access);
+  // Calls with the context; what its caller may not do any more, but could when it opened the file, is done all the
+  // same (POSIX: rights are looked at once, by open). Not for files with set-id bits, which a write must take off.
+  template <class Call>
+  auto with_open_rights(core::FileId file, const Call& call) {
+    auto reply = call(std::as_const(ctx));
+    if (reply || reply.error().code != Errc::kAccess || ctx.open == core::kNoOpen) return reply;
+    const auto now = ns.getattr(ctx, {.id = file});
+    constexpr std::uint32_t kSetIdBits = 06000;
+    if (!now || (now->attr.mode & kSetIdBits) != 0) return reply;
+    core::OpContext opened = ctx;
+    opened.cred = core::Credentials::superuser();
+    return call(std::as_const(opened));
+  }
+  // Before what only reclaims may do in grace.
+  WireStatus check_grace(bool reclaim);
+  // How many bytes the reply may yet have for this operation: its record and what it adds to the payload.
+  std::size_t room() const;
+  // Room at the end of the payload, which the caller cuts by keep_payload().
+  std::span<std::byte> add_payload(std::size_t bytes);
+  U32 payload_end() const { return static_cast<U32>(payload_.size()); }
+  void cut_payload(std::size_t size) { payload_.resize(size); }
+
+  NativeProtocol& native;
+  core::Namespace& ns;
+  core::StateTable& state;
+  core::OpContext& ctx;
+  Session& session;
+  const DecodedMessage& message;
+  wire::RecordMemory* const memory;  // of the message, if it has some; may be lent
+  std::string text;                  // for texts of the reply of the operation that is being run
+
+ private:
+  WireStatus one(const RecordView& record);
+  template <class Operation, class Run>
+  WireStatus run_one(const RecordView& record, const Run& run);
+
+  std::vector<core::FileId> files_;  // of each operation that was run; kNoFile: it has none
+  Bytes records_;
+  Bytes payload_;
+};
+
+// A name for a new entry, or of one that is there. kInvalid: empty, "." or "..", or with '/' or NUL; kNameTooLong.
+Status check_name(std::string_view name);
+
+}  // namespace stoa::native

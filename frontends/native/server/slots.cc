@@ -1,0 +1,49 @@
+#include "frontends/native/server/slots.h"
+
+namespace stoa::native {
+
+Slots::~Slots() {
+  const std::lock_guard lock(mutex_);
+  for (Slot& slot : slots_) drop_locked(slot);
+}
+
+void Slots::drop_locked(Slot& slot) {
+  memory_.bytes.fetch_sub(slot.reply.size(), std::memory_order_relaxed);
+  slot.reply = {};
+  slot.kept = false;
+}
+
+Slots::Begun Slots::begin(U32 number, U32 sequence, U32 checksum, bool changes) {
+  const auto refused = [](WireStatus status) { return Begun{Verdict::kRefused, status}; };
+  const std::lock_guard lock(mutex_);
+  if (number >= slots_.size()) return refused(WireStatus::bad_slot);
+  Slot& slot = slots_[number];
+  if (slot.used && sequence == slot.sequence) {
+    if (checksum != slot.checksum) return refused(WireStatus::false_retry);
+    if (!slot.changes) return {Verdict::kRunAgain};
+    if (slot.busy) return refused(WireStatus::in_progress);
+    if (!slot.kept) return refused(WireStatus::not_cached);
+    return {Verdict::kReplay, WireStatus::ok, slot.reply};
+  }
+  if (slot.used && sequence != slot.sequence + 1) return refused(WireStatus::bad_sequence);
+  if (slot.busy) return refused(WireStatus::bad_sequence);  // the one before has no reply yet
+  if (changes && memory_.bytes.load(std::memory_order_relaxed) > kReplyMemoryMax) return refused(WireStatus::busy);
+  drop_locked(slot);
+  slot.used = slot.busy = true;
+  slot.changes = changes;
+  slot.sequence = sequence;
+  slot.checksum = checksum;
+  return {Verdict::kRun};
+}
+
+void Slots::finish(U32 number, const Bytes* reply) {
+  const std::lock_guard lock(mutex_);
+  Slot& slot = slots_[number];
+  slot.busy = false;
+  if (reply == nullptr || !slot.changes) return;
+  slot.reply = *reply;
+  slot.kept = true;
+  memory_.bytes.fetch_add(slot.reply.size(), std::memory_order_relaxed);
+}
+
+}  // namespace stoa::native
