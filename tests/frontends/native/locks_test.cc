@@ -81,7 +81,7 @@ TEST_F(NativeLocks, OpensAndLocksAreAskedBackAfterARestart) {
   EXPECT_FALSE(one->lost(open));
   EXPECT_EQ(one->counts().reclaimed, 2u);
   EXPECT_EQ(volume->state().held_of(core::FileId{static_cast<U64>(file)}, 10).locks.total, 1u);
-  EXPECT_EQ(status<operations::lock>(*two, {.file = file, .owner = 1, .length = kLockToEnd}), WireStatus::stale);
+  EXPECT_EQ(status<operations::lock>(*two, {.file = file, .owner = 1, .length = kLockToEnd}), WireStatus::locked);
 }
 
 TEST_F(NativeLocks, AnEvictedClientHasLostItsLocksAndTheOpensOfTheirFiles) {
