@@ -18,6 +18,7 @@ struct ExportOptions {
   std::optional<std::uint32_t> uid;
   std::optional<std::uint32_t> gid;
   std::optional<bool> read_only;
+  bool native = false;
   bool create = false;
 };
 
@@ -164,10 +165,10 @@ Outcome remove(const Session& session, const ExportOptions& options) {
 }
 
 void add_rule_options(CLI::App* command, const std::shared_ptr<ExportOptions>& o) {
-  command->add_option("--protocol", o->protocols, "A protocol to publish it through: nfs, s3; may be repeated")
+  command->add_option("--protocol", o->protocols, "A protocol to publish it through: nfs, s3, native; may be repeated")
       ->type_name("PROTOCOL")
       ->delimiter(',')
-      ->check(CLI::IsMember({"nfs", "s3"}));
+      ->check(CLI::IsMember({"nfs", "s3", "native"}));
   command
       ->add_option(
           "--client", o->clients,
@@ -195,7 +196,7 @@ void add_rule_options(CLI::App* command, const std::shared_ptr<ExportOptions>& o
 }  // namespace
 
 void add_export_commands(CLI::App& app, Session& session) {
-  CLI::App* group = app.add_subcommand("export", "Publish directories through NFS and S3");
+  CLI::App* group = app.add_subcommand("export", "Publish directories through NFS, S3 and the native protocol");
   group->require_subcommand(1);
   const auto o = std::make_shared<ExportOptions>();
 
@@ -203,6 +204,7 @@ void add_export_commands(CLI::App& app, Session& session) {
   command->add_option("name", o->name, "Its name: the NFS path /NAME and the S3 bucket")->required();
   command->add_option("--path", o->path, "The directory in the volume (default: /NAME)")->type_name("PATH");
   command->add_flag("--create", o->create, "Make the directory when it is missing");
+  command->add_flag("--native", o->native, "Publish it through the native protocol, too, as for `stoa mount`");
   command->add_option("--mode", o->mode, "The mode of a directory that is made (default: 0755)")->type_name("OCTAL");
   command->add_option("--uid", o->uid, "The owner of a directory that is made (default: that of --owner, or 0)")
       ->type_name("UID");
@@ -210,6 +212,7 @@ void add_export_commands(CLI::App& app, Session& session) {
   add_rule_options(command, o);
   command->callback([&session, o] {
     if (o->protocols.empty()) o->protocols = {"nfs", "s3"};
+    if (o->native) o->protocols.emplace_back("native");
     session.command = [&session, o] { return create(session, *o); };
   });
 

@@ -107,7 +107,7 @@ constexpr CauseRemedy kCauseRemedies[] = {
     {Cause::kPathIsLink, "name the file that it points to"},
     {Cause::kPathNotAbsolute, "begin it with /"},
     {Cause::kDirectoryUnknown, "make it first, or ask for it with --create"},
-    {Cause::kProtocolMissing, "give --protocol nfs, s3 or both"},
+    {Cause::kProtocolMissing, "give --protocol nfs, s3 or native; may be repeated"},
     {Cause::kNfsOff, "set nfs.enabled, and start stoad again"},
     {Cause::kKeytabMissing, "set nfs.keytab to a file with the keys of nfs/HOST@REALM, and start stoad again"},
     {Cause::kKeytabUnreadable, "put it back"},

@@ -52,9 +52,10 @@ struct Export {
   std::string path;  // path of the root when the export was made; for people
   bool nfs = false;
   bool s3 = false;
+  bool native = false;
   bool read_only = false;
-  // The first match counts; clients that match none are refused. Empty: all NFS clients are refused, and all S3 clients
-  // are accepted, because each S3 request is authenticated.
+  // The first match counts; clients that match none are refused. Empty: all NFS and native clients are refused, and all S3
+  // clients are accepted, because each S3 request is authenticated.
   std::vector<ClientRule> clients{};
   // Flavors that NFS clients may use, in order of preference. Empty: all that the server has.
   std::vector<SecurityFlavor> security{};

@@ -54,8 +54,9 @@ Result<bool> read_rules(JsonBody& body, core::Export& record) {
   if (const auto protocols = body.texts("protocols")) {
     record.nfs = std::ranges::find(*protocols, "nfs") != protocols->end();
     record.s3 = std::ranges::find(*protocols, "s3") != protocols->end();
+    record.native = std::ranges::find(*protocols, "native") != protocols->end();
     for (const std::string& protocol : *protocols) {
-      if (protocol != "nfs" && protocol != "s3") return fail(Cause::kProtocolUnknown, protocol);
+      if (protocol != "nfs" && protocol != "s3" && protocol != "native") return fail(Cause::kProtocolUnknown, protocol);
     }
   }
   record.read_only = body.flag("read_only").value_or(record.read_only);
@@ -89,7 +90,7 @@ Status check_kerberos(const Service& service, const core::Export& record) {
 }
 
 Status check_reachable(const core::Export& record) {
-  if (!record.nfs || !record.clients.empty()) return {};
+  if ((!record.nfs && !record.native) || !record.clients.empty()) return {};
   return fail(Cause::kNobodyReaches, record.name);
 }
 
@@ -127,7 +128,7 @@ JsonResult create_export(Service& service, const Request& request) {
   const auto uid = body.id("uid");
   const auto gid = body.id("gid");
   STOA_CHECK_OK(body.finish());
-  if (!wanted.nfs && !wanted.s3) return fail(Cause::kProtocolMissing);
+  if (!wanted.nfs && !wanted.s3 && !wanted.native) return fail(Cause::kProtocolMissing);
 
   const std::lock_guard lock(service.edit_mutex);
   const auto snapshot = service.volume.registry().snapshot();

@@ -108,6 +108,7 @@ Json view(const core::Export& record) {
   Json protocols = Json::array();
   if (record.nfs) protocols.push_back("nfs");
   if (record.s3) protocols.push_back("s3");
+  if (record.native) protocols.push_back("native");
   Json clients = Json::array();
   for (const core::ClientRule& rule : record.clients) clients.push_back(view(rule));
   Json security = Json::array();

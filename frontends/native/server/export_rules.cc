@@ -3,7 +3,7 @@
 namespace stoa::native {
 
 bool is_published(const core::Export& entry) {
-  return entry.nfs;
+  return entry.native;
 }
 
 Status identify(const core::RegistrySnapshot& registry, const core::ClientRule& rule, const Principal& principal,

@@ -69,7 +69,7 @@ core::FileId NativeTest::publish(const std::string& name, const core::ClientRule
   const auto dir = volume->ns().mkdir({}, {.parent = core::kRootId, .name = name, .set = {.mode = 0777}});
   EXPECT_TRUE(dir);
   EXPECT_TRUE(volume->registry().add_export(
-      {.name = name, .root = dir->attr.id, .path = "/" + name, .nfs = true, .clients = {rule}}));
+      {.name = name, .root = dir->attr.id, .path = "/" + name, .native = true, .clients = {rule}}));
   return dir->attr.id;
 }
 

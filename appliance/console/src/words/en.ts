@@ -199,6 +199,7 @@ export const en = {
     create: 'Create an export',
     protocols: 'Protocols',
     access: 'Access',
+    native: 'Native protocol',
     readOnly: 'read only',
     readWrite: 'read and write',
     clients: 'Clients',

@@ -228,6 +228,7 @@ export const zh: Words = {
     create: '创建导出',
     protocols: '协议',
     access: '访问',
+    native: '原生协议',
     readOnly: '只读',
     readWrite: '读写',
     clients: '客户端',
