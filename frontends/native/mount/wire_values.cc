@@ -97,6 +97,8 @@ U32 wire_disposition(core::OpenDisposition disposition) {
       return kOpenTruncateOrCreate;
     case core::OpenDisposition::kCreateExclusive:
       return kOpenExclusive;
+    case core::OpenDisposition::kCreateNameless:
+      break;  // no mount makes files without a name
   }
   return kOpenExisting;
 }

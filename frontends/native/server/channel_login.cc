@@ -134,7 +134,7 @@ Decoded ChannelLogin::enter(NativeProtocol& native, const wire::Peer& peer, cons
       .volume = native.ns.volume_id(),
       .root = static_cast<U64>(entry->root),
       .resumed = known_session_ == session_->id,
-      .may_reclaim = native.state.may_reclaim(core::Protocol::kNative, name) && !session_->reclaimed.load(),
+      .may_reclaim = native.opens.may_reclaim(core::Protocol::kNative, name) && !session_->reclaimed.load(),
       .slots = kSlots,
       .credits = kSlots,
       .message_bytes_max = static_cast<U32>(kMessageBytesMax),

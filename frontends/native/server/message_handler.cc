@@ -167,9 +167,10 @@ Bytes MessageHandler::answer(Connection& connection, wire::Record& record, Decod
   core::OpContext ctx;
   if (const WireStatus refused = enter(connection, message, now, ctx); refused != WireStatus::ok)
     return refusal(message, refused);
-  ctx.pending = pending;
+  ctx.defers = pending != nullptr;
   OperationRun run{native_, ctx, *message.session, message, &record.memory};
   run.all();
+  if (pending != nullptr) pending->merge(ctx.pending);
   native_.metrics.messages.add();
   Header header = reply_header(message.view.header, MessageKind::kReply, WireStatus::ok);
   header.operation_count = static_cast<U32>(run.count());
@@ -193,7 +194,7 @@ wire::Payload MessageHandler::run_alone(Connection& connection, wire::Record& re
   if (!begin(message, out)) return {};
   core::PendingDurability pending;
   Bytes reply = answer(connection, record, message, now, &pending);
-  if (!pending.empty() && !native_.settle(pending)) reply = refusal(message, WireStatus::not_durable);
+  if (!pending.empty() && !native_.sync(pending)) reply = refusal(message, WireStatus::not_durable);
   out.append(reply);
   if (message.began) message.session->slots.finish(message.view.header.slot, message.changes ? &reply : nullptr);
   return {};

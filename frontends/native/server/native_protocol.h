@@ -31,6 +31,8 @@ struct DecodedMessage {
   wire::CostClass cost_class = wire::CostClass::kMemory;
   bool exclusive = false;
   bool free = false;
+  bool may_wait = false;
+  core::FileId waits_for = core::kNoFile;
   MessageView view{};
   std::vector<RecordView> operations{};
   bool changes = false;  // the session, or what is stored: not to be run twice
@@ -49,7 +51,7 @@ struct NativeProtocol {
   NativeProtocol(core::Namespace& names, core::StateTable& table, const core::Registry& records, const HostKeys& keys,
                  qos::Scheduler* schedules, std::chrono::seconds lease, MetricRegistry& registry)
       : ns(names),
-        state(table),
+        opens(table),
         registry(records),
         host_keys(keys),
         qos_classes(schedules),
@@ -65,10 +67,12 @@ struct NativeProtocol {
             .payload_offset = payload_offset};
   }
   qos::Scheduler* scheduler() const { return qos_classes; }
-  Status settle(const core::PendingDurability& pending) const { return ns.sync({}, pending); }
+  // Clients ask again for what met a recall (PROTOCOL.md), so no message waits here.
+  core::StateTable* state() const { return nullptr; }
+  Status sync(const core::PendingDurability& pending) const { return ns.sync({}, pending); }
 
   core::Namespace& ns;
-  core::StateTable& state;
+  core::StateTable& opens;
   const core::Registry& registry;
   const HostKeys& host_keys;
   qos::Scheduler* const qos_classes;

@@ -67,7 +67,7 @@ std::vector<NativeClientStatus> NativeServer::clients() const {
     all.push_back({.id = session->holder,
                    .address = session->peer,
                    .name = session->key.principal.text(),
-                   .held = parts_->protocol.state.held_by(session->holder),
+                   .held = parts_->protocol.opens.held_by(session->holder),
                    .silent = std::chrono::duration_cast<std::chrono::seconds>(now - heard)});
   }
   return all;

@@ -19,7 +19,7 @@ class OperationRun {
                wire::RecordMemory* record_memory)
       : native(protocol),
         ns(protocol.ns),
-        state(protocol.state),
+        state(protocol.opens),
         ctx(context),
         session(of),
         message(asked),
