@@ -56,10 +56,13 @@ class Server:
     def kill(self):
         os.kill(int(self.values["STOA_PID"]), signal.SIGKILL)
         self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
 
     def stop(self):
         self.process.stdin.close()
         self.process.wait()
+        self.process.stdout.close()
 
 
 class MountTest(unittest.TestCase):

@@ -30,8 +30,8 @@ Status serve_mount(const MountOptions& options, const std::function<void()>& mou
     (void)fuse::unmount_fuse(options.directory, true);  // the error below is the one to tell
     return fail(device.error());
   }
-  log_info("mount", "mounted", {{"url", options.url}, {"directory", options.directory}});
   mounted();
+  log_info("mount", "mounted", {{"url", options.url}, {"directory", options.directory}});
   (*device)->wait();
   fs.commit_all();
   log_info("mount", "unmounted", {{"directory", options.directory}});
