@@ -29,6 +29,8 @@ ELSEWHERE = {
     # The mount itself needs a kernel's client, which the lab has; here its options and its port are looked at.
     "mount -t nfs -o port=20490 127.0.0.1:/demo /mnt/demo": ("tests/vmlab/guest", "mount"),
     "cat /mnt/demo/2026/report.pdf": ("tests/vmlab/guest", "mount"),
+    # Needs a kernel that mounts, and the key file.
+    "stoa mount --key-file /etc/stoa/host.key stoa://nas.example.org/data /mnt/data ; stoa umount /mnt/data": ("tests/appliance/mount_test.py", '"umount"'),
     "ssh -L 9090:127.0.0.1:9090 SERVER": ("README.md", "ssh -L 9090:127.0.0.1:9090 SERVER"),
     "aws s3 presign": ("tests/frontends/s3/cli_test.py", "presign"),
     "aws s3 sync": ("tests/appliance/documented_commands_test.py", '"s3", "sync"'),
