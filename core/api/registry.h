@@ -54,8 +54,8 @@ struct Export {
   bool s3 = false;
   bool native = false;
   bool read_only = false;
-  // The first match counts; clients that match none are refused. Empty: all NFS and native clients are refused, and all S3
-  // clients are accepted, because each S3 request is authenticated.
+  // The first match counts; clients that match none are refused. Empty: all NFS and native clients are refused, and all
+  // S3 clients are accepted, because each S3 request is authenticated.
   std::vector<ClientRule> clients{};
   // Flavors that NFS clients may use, in order of preference. Empty: all that the server has.
   std::vector<SecurityFlavor> security{};
