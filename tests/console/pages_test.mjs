@@ -72,7 +72,7 @@ test('a wrong token is refused in the words of the server, and a good one is let
 for (const [language, theme] of [['en-GB', 'light'], ['zh-CN', 'dark']]) {
   inTab(`every page, ${language}, ${theme}: no complaint, accessible`, { language, theme }, async (page) => {
     await server.call('PUT', '/v1/quota?path=/test', { bytes: 1_000_000, soft_bytes: 500_000 });
-    await server.call('PUT', '/v1/flow?target=/test', { read_bytes: 100_000_000, weight: 200 });
+    await server.call('PUT', '/v1/qos/class?target=/test', { read_bytes: 100_000_000, weight: 200 });
     await signIn(page, server);
     assert.equal(await page.evaluate(() => document.documentElement.lang), language);
     assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), theme);
@@ -301,7 +301,7 @@ inTab('the recycle bin gives back what was replaced', {}, async (page, { complai
   await page.locator('main tbody tr', { hasText: '/test/letters/report.txt' }).waitFor();
   await page.getByRole('button', { name: 'Restore report.txt' }).click();
   await dialog(page).getByRole('button', { name: 'Restore', exact: true }).click();
-  await dialog(page).getByRole('alert').filter({ hasText: 'the name is taken' }).waitFor();
+  await dialog(page).getByRole('alert').filter({ hasText: 'something of that name is there again' }).waitFor();
   assert.equal(complaints.splice(0).filter((text) => !text.includes('409')).length, 0);
   await dialog(page).getByLabel('To', { exact: true }).fill('/test/letters/old.txt');
   await dialog(page).getByRole('button', { name: 'Restore', exact: true }).click();
@@ -585,10 +585,10 @@ inTab('limits of throughput', {}, async (page) => {
   await dialog(page).getByLabel('Metadata operations', { exact: true }).fill('5000');
   await dialog(page).getByRole('button', { name: 'Save' }).click();
   await rowOf(page, 'protocol:s3').getByText('of 100 MiB/s').waitFor();
-  const flow = await server.call('GET', '/v1/flow?target=protocol:s3');
-  assert.equal(flow.limits.read_bytes, 100 * 2 ** 20);
-  assert.equal(flow.limits.metadata_ops, 5000);
-  assert.equal(flow.limits.write_bytes, null);
+  const qosClass = await server.call('GET', '/v1/qos/class?target=protocol:s3');
+  assert.equal(qosClass.limits.read_bytes, 100 * 2 ** 20);
+  assert.equal(qosClass.limits.metadata_ops, 5000);
+  assert.equal(qosClass.limits.write_bytes, null);
   await page.getByRole('button', { name: 'Remove protocol:s3' }).click();
   await dialog(page).getByRole('button', { name: 'Remove', exact: true }).click();
   await said(page, 'protocol:s3 was removed.');
@@ -676,7 +676,7 @@ inTab('with the keyboard alone', {}, async (page) => {
 inTab('on a wide screen every table shows all its columns', { width: 1280, height: 800 }, async (page) => {
   const targets = ['/test', 'protocol:s3', 'client:10.9.0.0/16', 'user:root'];
   const limits = { read_bytes: 2e9, write_bytes: 1e9, read_ops: 500_000, write_ops: 10_000, metadata_ops: 5000 };
-  for (const target of targets) await server.call('PUT', `/v1/flow?target=${target}`, limits);
+  for (const target of targets) await server.call('PUT', `/v1/qos/class?target=${target}`, limits);
   server.put('projects/wide', 'x'.repeat(5000));
   await server.call('PUT', '/v1/quota?path=/test/projects', { bytes: 1_000_000, files: 1000, soft_bytes: 10, soft_files: 1 });
   await signIn(page, server);
@@ -685,7 +685,7 @@ inTab('on a wide screen every table shows all its columns', { width: 1280, heigh
     const cut = await page.locator('.table-frame').evaluateAll((frames) => frames.filter((frame) => frame.scrollWidth > frame.clientWidth + 1).map((frame) => frame.textContent.slice(0, 80)));
     assert.deepEqual(cut, [], name);
   }
-  for (const target of targets) await server.call('DELETE', `/v1/flow?target=${target}`);
+  for (const target of targets) await server.call('DELETE', `/v1/qos/class?target=${target}`);
   await server.call('DELETE', '/v1/quota?path=/test/projects');
 });
 

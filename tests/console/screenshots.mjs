@@ -26,10 +26,10 @@ async function fill() {
   await server.call('PUT', '/v1/quota?path=/test/home', { bytes: 2 ** 30, files: 10000 });
   await server.call('PUT', '/v1/quota?path=/test/media', { bytes: 5 * 2 ** 20 });
   await server.call('PUT', '/v1/quota?path=/test/home&children=true', { bytes: 20 * 2 ** 20 });
-  await server.call('PUT', '/v1/flow?target=/test', { read_bytes: 100 * 2 ** 20, write_bytes: 50 * 2 ** 20, metadata_ops: 5000 });
-  await server.call('PUT', '/v1/flow?target=user:ann', { weight: 300, read_ops: 2000 });
-  await server.call('PUT', '/v1/flow?target=protocol:s3', { read_bytes: 200 * 2 ** 20, write_ops: 1000 });
-  await server.call('PUT', '/v1/flow?target=client:10.9.0.0/16', { read_bytes: 20 * 2 ** 20 });
+  await server.call('PUT', '/v1/qos/class?target=/test', { read_bytes: 100 * 2 ** 20, write_bytes: 50 * 2 ** 20, metadata_ops: 5000 });
+  await server.call('PUT', '/v1/qos/class?target=user:ann', { weight: 300, read_ops: 2000 });
+  await server.call('PUT', '/v1/qos/class?target=protocol:s3', { read_bytes: 200 * 2 ** 20, write_ops: 1000 });
+  await server.call('PUT', '/v1/qos/class?target=client:10.9.0.0/16', { read_bytes: 20 * 2 ** 20 });
   await server.call('POST', '/v1/check', { read_data: true });
 }
 
