@@ -39,6 +39,7 @@ REQUESTS = {
     "remove_export": (["web"], {}, None),
     "evict_client": (["7"], {}, None),
     "set_quota": ([], {"path": "/place"}, {"bytes": 1000}),
+    "set_sealed": ([], {"path": "/place"}, {"sealed": False}),
     "count_owners": ([], {"path": "/counted"}, {"counted": True}),
     "list_owner_quotas": ([], {"path": "/counted"}, None),
     "set_qos_class": ([], {"target": "/place"}, {"read_bytes": 1000000}),
