@@ -198,7 +198,19 @@ class MountTest(unittest.TestCase):
             waiter.join()
             self.assertTrue(got.is_set())
 
+    def ends_without_a_server(self, directory):
+        """A program that is killed ends, and so does a mount that is unmounted."""
+        process = self.mounts[-1]
+        program = subprocess.Popen(["sh", "-c", 'echo asks; exec stat "$0"', directory + "/held"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        program.stdout.readline()
+        self.assertEqual(self.stoa("umount", "--lazy", directory), (0, ""))
+        program.kill()
+        program.wait()
+        program.stdout.close()
+        self.assertEqual(process.wait(), 0)
+
     def test_a_killed_server_is_a_pause(self):
+        third = self.mount("third")
         directory = os.path.join(self.a, "killed")
         os.mkdir(directory)
         begun, failed, done = threading.Event(), [], []
@@ -225,6 +237,7 @@ class MountTest(unittest.TestCase):
             worker.start()
             begun.wait()
             self.server.kill()
+            self.ends_without_a_server(third)
             self.server.start()
             worker.join()
             self.assertEqual(failed, [])

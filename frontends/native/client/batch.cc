@@ -4,13 +4,6 @@
 
 namespace stoa::native {
 
-std::size_t Batch::add_write(WriteArgs arguments, std::span<const std::byte> data) {
-  arguments.data_at = static_cast<U32>(payload_.size());
-  arguments.data_bytes = static_cast<U32>(data.size());
-  payload_.insert(payload_.end(), data.begin(), data.end());
-  return add<operations::write>(arguments);
-}
-
 Bytes Batch::records() const {
   Bytes all;
   for (const Entry& operation : operations_) all.insert(all.end(), operation.record.begin(), operation.record.end());
@@ -41,13 +34,13 @@ Batch Batch::stable() const {
   Batch stable;
   stable.payload_ = payload_;
   for (std::size_t i = 0; i < operations_.size(); ++i) {
-    if (operations_[i].code != operations::write::kCode) {
+    if (operations_[i].code == operations::write::kCode) {
+      stable.add_stable<operations::write>(i, *this);
+    } else if (operations_[i].code == operations::append::kCode) {
+      stable.add_stable<operations::append>(i, *this);
+    } else {
       stable.operations_.push_back(operations_[i]);
-      continue;
     }
-    WriteArgs arguments = this->arguments<operations::write>(i);
-    arguments.stable = 1;
-    stable.add<operations::write>(arguments);
   }
   return stable;
 }

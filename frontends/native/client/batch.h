@@ -21,8 +21,17 @@ class Batch {
     operations_.push_back({Operation::kCode, std::move(record)});
     return operations_.size() - 1;
   }
-  // The same for a write of `data`; its place among the payload is filled in.
-  std::size_t add_write(WriteArgs arguments, std::span<const std::byte> data);
+  // The same for an operation with `data` (write, append, create_filled); its place among the payload is filled in.
+  template <class Operation>
+  std::size_t add_with(typename Operation::Arguments arguments, std::span<const std::byte> data) {
+    arguments.data_at = static_cast<U32>(payload_.size());
+    arguments.data_bytes = static_cast<U32>(data.size());
+    payload_.insert(payload_.end(), data.begin(), data.end());
+    return add<Operation>(arguments);
+  }
+  std::size_t add_write(const WriteArgs& arguments, std::span<const std::byte> data) {
+    return add_with<operations::write>(arguments, data);
+  }
 
   std::size_t size() const { return operations_.size(); }
   bool empty() const { return operations_.empty(); }
@@ -43,10 +52,17 @@ class Batch {
   // What is left from this operation on, for a message of its own. `files`: of the operations before it, for operands
   // that are results of those.
   Batch rest(std::size_t from, std::span<const U64> files) const;
-  // The same with all writes durable before they are answered.
+  // The same with all writes and appends durable before they are answered.
   Batch stable() const;
 
  private:
+  template <class Operation>
+  void add_stable(std::size_t operation, const Batch& from) {
+    auto arguments = from.arguments<Operation>(operation);
+    arguments.stable = 1;
+    add<Operation>(arguments);
+  }
+
   struct Entry {
     U16 code;
     Bytes record;

@@ -3,10 +3,46 @@
 #include <algorithm>
 
 namespace stoa::native {
+namespace {
+
+constexpr std::chrono::milliseconds kAskEvery{100};
+
+}  // namespace
+
+// The wait of one caller, in turns: until something has changed, or the caller is to be asked.
+class CallsInFlight::Turns {
+ public:
+  Turns(CallsInFlight& calls, const Patience& patience) : calls_(calls), patience_(patience) {}
+
+  // kTimeout: the caller's patience is over. The lock is let go meanwhile.
+  Status next(std::unique_lock<std::mutex>& lock) {
+    const Deadline& deadline = patience_.deadline;
+    const auto now = Deadline::Clock::now();
+    const bool asks = patience_.interrupted != nullptr;
+    if (!deadline.is_never() && now >= deadline.at())
+      return fail(Errc::kTimeout, "the server has not answered in time");
+    if (asks && now >= ask_at_) {
+      ask_at_ = now + kAskEvery;
+      lock.unlock();
+      const bool over = patience_.interrupted();
+      lock.lock();
+      if (over) return fail(Errc::kTimeout, "interrupted");
+      return {};
+    }
+    (void)Deadline(asks ? std::min(ask_at_, deadline.at()) : deadline.at()).wait(calls_.changed_, lock);
+    return {};
+  }
+
+ private:
+  CallsInFlight& calls_;
+  const Patience& patience_;
+  Deadline::Clock::time_point ask_at_ = Deadline::Clock::now() + kAskEvery;
+};
 
 Result<std::shared_ptr<CallsInFlight::Call>> CallsInFlight::begin(
-    const Deadline& deadline, const std::function<Bytes(U32 slot, U32 sequence)>& encode) {
+    const Patience& patience, const std::function<Bytes(U32 slot, U32 sequence)>& encode) {
   std::unique_lock lock(mutex_);
+  Turns turns(*this, patience);
   for (;;) {
     if (stopped_) return fail(Errc::kShutdown);
     const auto free = std::ranges::find_if(slots_, [](const Slot& slot) { return slot.call == nullptr; });
@@ -18,17 +54,18 @@ Result<std::shared_ptr<CallsInFlight::Call>> CallsInFlight::begin(
       free->call = call;
       return call;
     }
-    if (!deadline.wait(changed_, lock)) return fail(Errc::kTimeout, "the server has not answered in time");
+    STOA_CHECK_OK(turns.next(lock));
   }
 }
 
-Status CallsInFlight::wait(const std::shared_ptr<Call>& call, const Deadline& deadline) {
+Status CallsInFlight::wait(const std::shared_ptr<Call>& call, const Patience& patience) {
   std::unique_lock lock(mutex_);
+  Turns turns(*this, patience);
   while (call->reply == nullptr) {
     if (stopped_) return fail(Errc::kShutdown);
-    if (!deadline.wait(changed_, lock) && call->reply == nullptr) {
+    if (const Status waited = turns.next(lock); !waited && call->reply == nullptr) {
       call->abandoned = true;
-      return fail(Errc::kTimeout, "the server has not answered in time");
+      return waited;
     }
   }
   return {};
@@ -62,16 +99,19 @@ std::shared_ptr<const Bytes> CallsInFlight::asked(U32 number, U32 sequence) cons
   return call != nullptr && call->sequence == sequence && call->reply == nullptr ? call->frame : nullptr;
 }
 
-void CallsInFlight::answered(U32 number, U32 sequence, std::shared_ptr<const Bytes> reply) {
+bool CallsInFlight::answered(U32 number, U32 sequence, std::shared_ptr<const Bytes> reply) {
+  bool awaited = true;
   {
     const std::lock_guard lock(mutex_);
-    if (number >= slots_.size()) return;
+    if (number >= slots_.size()) return true;
     Slot& slot = slots_[number];
-    if (slot.call == nullptr || slot.call->sequence != sequence || slot.call->reply != nullptr) return;
+    if (slot.call == nullptr || slot.call->sequence != sequence || slot.call->reply != nullptr) return true;
     slot.call->reply = std::move(reply);
-    if (slot.call->abandoned) slot.call = nullptr;
+    awaited = !slot.call->abandoned;
+    if (!awaited) slot.call = nullptr;
   }
   changed_.notify_all();
+  return awaited;
 }
 
 std::vector<std::shared_ptr<const Bytes>> CallsInFlight::unanswered(const std::function<bool(U32)>& ours) const {

@@ -13,6 +13,12 @@
 
 namespace stoa::native {
 
+// How long one caller waits.
+struct Patience {
+  Deadline deadline{};
+  std::function<bool()> interrupted{};  // asked ten times a second, with no lock held; empty: never
+};
+
 // Thread-safe.
 class CallsInFlight {
  public:
@@ -26,11 +32,11 @@ class CallsInFlight {
 
   explicit CallsInFlight(U32 slots) : slots_(slots) {}
 
-  // A free slot and its next sequence. `encode` makes the frame. kTimeout, kShutdown.
-  Result<std::shared_ptr<Call>> begin(const Deadline& deadline,
+  // A free slot and its next sequence. `encode` makes the frame. kTimeout (interrupted, too), kShutdown.
+  Result<std::shared_ptr<Call>> begin(const Patience& patience,
                                       const std::function<Bytes(U32 slot, U32 sequence)>& encode);
-  // Waits for the reply. kTimeout: the slot stays taken until it comes. kShutdown.
-  Status wait(const std::shared_ptr<Call>& call, const Deadline& deadline);
+  // Waits for the reply. kTimeout (interrupted, too): the slot stays taken until it comes. kShutdown.
+  Status wait(const std::shared_ptr<Call>& call, const Patience& patience);
   // The same message is to be answered anew.
   void again(Call& call);
   // Nobody waits for it any more; its slot stays taken until it is answered anew.
@@ -41,7 +47,8 @@ class CallsInFlight {
 
   // A reply has come. Returns the frame that it answers; null: nobody asked.
   std::shared_ptr<const Bytes> asked(U32 slot, U32 sequence) const;
-  void answered(U32 slot, U32 sequence, std::shared_ptr<const Bytes> reply);
+  // False: its caller waits no more.
+  bool answered(U32 slot, U32 sequence, std::shared_ptr<const Bytes> reply);
   // The frames that are not answered, of the slots that `ours` takes.
   std::vector<std::shared_ptr<const Bytes>> unanswered(const std::function<bool(U32)>& ours) const;
   // They are all for another session from now on.
@@ -49,6 +56,7 @@ class CallsInFlight {
   void stop();
 
  private:
+  class Turns;
   struct Slot {
     U32 sequence = 0;
     std::shared_ptr<Call> call{};

@@ -44,8 +44,11 @@ struct CallOptions {
   std::optional<Identity> as{};
   // The call fails with kTimeout when it is not answered by then, as with ClientOptions::soft; the server is told.
   Deadline deadline{};
-  // Asked from time to time while the call waits to ask again (for a lock, a lease, grace); true ends it with kTimeout.
+  // Asked ten times a second while the call waits, for the server or to ask again; true ends it with kTimeout. Opens
+  // and locks that such a call turns out to have made are given up when its reply comes.
   std::function<bool()> interrupted{};
+  // The server's *recall pending*, *in grace* and *locked* are in the reply, and not asked again.
+  bool asks_once = false;
 };
 
 // Facts of the session, as of the last log-in.
@@ -78,7 +81,7 @@ class Client {
   // interrupted), kShutdown, kTooLarge (more than one message takes), and with errors of the message as a whole.
   //
   // Where the server says *recall pending* or *in grace*, and *locked* to a lock that waits, the rest of the batch is
-  // asked again until it is not so.
+  // asked again until it is not so, unless `asks_once` is set.
   Result<Replies> call(const Batch& batch, const CallOptions& options = {});
 
   // A number for an open: it goes into OpenArgs::open, and names the open in later operations, of the same batch, too.

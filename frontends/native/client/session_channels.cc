@@ -2,6 +2,7 @@
 #include "frontends/native/client/session_client.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/log.h"
 #include "frontends/native/client/operation_fields.h"
@@ -13,6 +14,45 @@ constexpr std::chrono::milliseconds kConnectPatience{5'000};
 constexpr std::chrono::milliseconds kIdle{
     10'000};  // then the server is asked whether it is there; and again, it is not
 constexpr std::chrono::milliseconds kRetryFirst{20}, kRetryMost{2'000};
+
+std::uint64_t offset_of(const WriteArgs& asked, const WriteReply&) {
+  return asked.offset;
+}
+std::uint64_t offset_of(const AppendArgs&, const AppendReply& written) {
+  return written.offset;
+}
+
+template <class Operation>
+std::optional<UnstableWrites::Write> unstable_write_of(const RecordView& operation, const RecordView& answer,
+                                                       std::span<const std::byte> payload) {
+  typename Operation::Arguments asked;
+  typename Operation::Reply written;
+  if (!read_record(operation, asked) || !read_record(answer, written) || asked.stable != 0) return std::nullopt;
+  const std::size_t length = std::min<std::size_t>(written.length, asked.data_bytes);
+  return UnstableWrites::Write{.file = written.attr.id,
+                               .open = asked.open,
+                               .offset = offset_of(asked, written),
+                               .data = payload.subspan(asked.data_at, length),
+                               .verifier = written.verifier};
+}
+
+// A write that was answered, if it is to be kept until a commit.
+std::optional<UnstableWrites::Write> unstable_write(const RecordView& operation, const RecordView& answer,
+                                                    std::span<const std::byte> payload) {
+  if (operation.code == operations::write::kCode)
+    return unstable_write_of<operations::write>(operation, answer, payload);
+  if (operation.code == operations::append::kCode)
+    return unstable_write_of<operations::append>(operation, answer, payload);
+  return std::nullopt;
+}
+
+// The file that the first operand of an operation names. `files`: of the operations up to this one.
+U64 file_meant(const RecordView& operation, const std::vector<U64>& files) {
+  if (operation.fixed.size() < sizeof(U64)) return 0;
+  const File operand{load<U64>(operation.fixed.data())};
+  if (!is_result(operand)) return static_cast<U64>(operand);
+  return operation_of(operand) < files.size() ? files[operation_of(operand)] : 0;
+}
 
 }  // namespace
 
@@ -133,31 +173,47 @@ bool SessionClient::take(const std::shared_ptr<const Bytes>& body) {
   if (view.header.kind != static_cast<U16>(MessageKind::kReply)) return false;
   const auto frame = calls_->asked(view.header.slot, view.header.sequence);
   if (frame == nullptr) return true;  // it was answered twice
-  if (WireStatus{view.header.status} == WireStatus::ok) note(frame, view);
-  calls_->answered(view.header.slot, view.header.sequence, body);
+  Gained gained;
+  if (WireStatus{view.header.status} == WireStatus::ok) gained = note(frame, view);
+  if (calls_->answered(view.header.slot, view.header.sequence, body)) return true;
+  MessageView sent;
+  if (cut_message(std::span(*frame).subspan(kFrameHeadBytes), sent) == Cut::kWhole) give_back(gained, sent.call);
   return true;
 }
 
+void SessionClient::Gained::note(const RecordView& operation, U64 file) {
+  if (operation.code == operations::open::kCode) {
+    OpenArgs asked;
+    if (read_record(operation, asked)) opens.push_back(asked.open);
+  } else if (operation.code == operations::close::kCode) {
+    CloseArgs asked;
+    if (read_record(operation, asked)) std::erase(opens, asked.open);
+  } else if (operation.code == operations::lock::kCode) {
+    LockArgs asked;
+    if (read_record(operation, asked)) locks.push_back({File{file}, asked.owner, asked.offset, asked.length});
+  }
+}
+
 // Before the caller hears of it: what it holds from now on is to be known when the connection breaks.
-void SessionClient::note(const std::shared_ptr<const Bytes>& frame, const MessageView& reply) {
+SessionClient::Gained SessionClient::note(const std::shared_ptr<const Bytes>& frame, const MessageView& reply) {
+  Gained gained;
   MessageView sent;
-  if (cut_message(std::span(*frame).subspan(kFrameHeadBytes), sent) != Cut::kWhole) return;
+  if (cut_message(std::span(*frame).subspan(kFrameHeadBytes), sent) != Cut::kWhole) return gained;
   std::span<const std::byte> asked = sent.operations, answers = reply.operations;
   std::vector<U64> files;
   std::vector<UnstableWrites::Write> written_here;  // and not committed in the same message
   while (!asked.empty() && !answers.empty()) {
     const auto operation = next_record(asked);
     const auto answer = next_record(answers);
-    if (!operation || !answer) return;
+    if (!operation || !answer) break;
     const bool gone = operation->code == operations::close::kCode && WireStatus{answer->code} == WireStatus::bad_open;
-    if (WireStatus{answer->code} != WireStatus::ok && !gone) return;
+    if (WireStatus{answer->code} != WireStatus::ok && !gone) break;
     U64 file = 0;
     (void)file_of_reply(operation->code, *answer, file);
     files.push_back(file);
-    const File operand = operation->fixed.size() >= sizeof(U64) ? File{load<U64>(operation->fixed.data())} : File{};
-    const std::size_t earlier = is_result(operand) ? operation_of(operand) : files.size();
-    const U64 meant = is_result(operand) ? (earlier < files.size() ? files[earlier] : 0) : static_cast<U64>(operand);
+    const U64 meant = file_meant(*operation, files);
     held_.note(operation->code, *operation, operation->code == operations::open::kCode ? file : meant, sent.call);
+    gained.note(*operation, meant);
     if (operation->code == operations::commit::kCode) {
       CommitReply done;
       if (!read_record(*answer, done)) continue;
@@ -165,20 +221,14 @@ void SessionClient::note(const std::shared_ptr<const Bytes>& frame, const Messag
         return write.file == done.attr.id && write.verifier == done.verifier;
       });
     }
-    if (operation->code != operations::write::kCode) continue;
-    WriteArgs write;
-    WriteReply written;
-    if (!read_record(*operation, write) || !read_record(*answer, written) || write.stable != 0) continue;
-    const std::size_t length = std::min<std::size_t>(written.length, write.data_bytes);
-    written_here.push_back({.file = written.attr.id,
-                            .open = write.open,
-                            .offset = write.offset,
-                            .data = sent.payload.subspan(write.data_at, length),
-                            .verifier = written.verifier,
-                            .call = Bytes(sent.call.begin(), sent.call.end()),
-                            .frame = frame});
+    if (auto write = unstable_write(*operation, *answer, sent.payload)) {
+      write->call.assign(sent.call.begin(), sent.call.end());
+      write->frame = frame;
+      written_here.push_back(std::move(*write));
+    }
   }
   for (UnstableWrites::Write& write : written_here) unstable_.add(std::move(write));
+  return gained;
 }
 
 }  // namespace stoa::native

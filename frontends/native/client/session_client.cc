@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/log.h"
 #include "frontends/native/protocol/login.h"
 
 namespace stoa::native {
@@ -154,7 +155,7 @@ Status SessionClient::pause(std::chrono::milliseconds& wait, const CallOptions& 
 }
 
 Result<Replies> SessionClient::call(const Batch& wanted, const CallOptions& options) {
-  const bool writes = has(wanted, operations::write::kCode);
+  const bool writes = has(wanted, operations::write::kCode) || has(wanted, operations::append::kCode);
   if (writes && unstable_.full()) commit_all(options);
   const Batch batch = writes && unstable_.full() ? wanted.stable() : wanted;
   if (batch.empty()) return Replies{};
@@ -169,7 +170,7 @@ Result<Replies> SessionClient::call(const Batch& wanted, const CallOptions& opti
   const U64 newest = unstable_.newest();
   STOA_TRY(replies, run_once(batch, block, options, deadline));
   std::chrono::milliseconds wait = kWaitFirst;
-  while (!replies.ok() && waits(batch, replies)) {
+  while (!options.asks_once && !replies.ok() && waits(batch, replies)) {
     STOA_CHECK_OK(pause(wait, options, deadline));
     replies.drop_last();
     std::vector<U64> files;
@@ -192,10 +193,9 @@ void SessionClient::commit_all(const CallOptions& options) {
   }
 }
 
-Result<Replies> SessionClient::run_once(const Batch& batch, const Bytes& block, const CallOptions& options,
-                                        const Deadline& deadline) {
-  const Bytes records = batch.records();
-  STOA_TRY(call, calls_->begin(deadline, [&](U32 slot, U32 sequence) {
+Result<std::shared_ptr<CallsInFlight::Call>> SessionClient::begin(const Batch& batch, const Bytes& block,
+                                                                  const Patience& patience) {
+  return calls_->begin(patience, [&](U32 slot, U32 sequence) {
     U64 session = 0;
     {
       const std::lock_guard lock(mutex_);
@@ -206,16 +206,22 @@ Result<Replies> SessionClient::run_once(const Batch& batch, const Bytes& block, 
                            .session = session,
                            .slot = slot,
                            .sequence = sequence,
-                           .deadline_ms = milliseconds_to(deadline),
+                           .deadline_ms = milliseconds_to(patience.deadline),
                            .operation_count = static_cast<U32>(batch.size())},
-                          block, records, batch.payload());
-  }));
+                          block, batch.records(), batch.payload());
+  });
+}
+
+Result<Replies> SessionClient::run_once(const Batch& batch, const Bytes& block, const CallOptions& options,
+                                        const Deadline& deadline) {
+  const Patience patience{deadline, options.interrupted};
+  STOA_TRY(call, begin(batch, block, patience));
   std::vector<U16> codes;
   for (std::size_t i = 0; i < batch.size(); ++i) codes.push_back(batch.code(i));
   std::chrono::milliseconds wait = kWaitFirst;
   for (;;) {
     send(*call);
-    STOA_CHECK_OK(calls_->wait(call, deadline));
+    STOA_CHECK_OK(calls_->wait(call, patience));
     MessageView view;
     (void)cut_message(*call->reply, view);
     const WireStatus status{view.header.status};
@@ -264,6 +270,22 @@ Status SessionClient::settle_commits(const Batch& batch, const Replies& replies,
     if (unstable_.take_loss(file)) return fail(Errc::kIo, "writes were lost when the server started anew");
   }
   return {};
+}
+
+void SessionClient::give_back(const Gained& gained, std::span<const std::byte> call) {
+  std::vector<Batch> batches;
+  for (const UnlockArgs& lock : gained.locks) batches.emplace_back().add<operations::unlock>(lock);
+  for (const U64 open : gained.opens) batches.emplace_back().add<operations::close>({open});
+  for (const Batch& batch : batches) {
+    Deadline now(Deadline::Clock::now());
+    const auto begun = begin(batch, Bytes(call.begin(), call.end()), {.deadline = now});
+    if (!begun) {
+      log_warning("native", "an open or a lock that nobody waits for is kept", {{"error", describe(begun.error())}});
+      continue;
+    }
+    calls_->give_up(*begun);
+    send(**begun);
+  }
 }
 
 void SessionClient::send(const CallsInFlight::Call& call) {

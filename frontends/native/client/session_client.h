@@ -42,6 +42,7 @@ class SessionClient {
   SessionClient(const ClientOptions& options, Url url, ClientKey key);
 
   // --- calls
+  Result<std::shared_ptr<CallsInFlight::Call>> begin(const Batch& batch, const Bytes& block, const Patience& patience);
   Result<Replies> run_once(const Batch& batch, const Bytes& block, const CallOptions& options,
                            const Deadline& deadline);
   void commit_all(const CallOptions& options);
@@ -60,7 +61,15 @@ class SessionClient {
   void read_until_broken(ClientConnection& connection);
   // False: the server does not know the session any more.
   bool take(const std::shared_ptr<const Bytes>& body);
-  void note(const std::shared_ptr<const Bytes>& frame, const MessageView& reply);
+  // The opens and locks that a message has made, and not given up itself.
+  struct Gained {
+    std::vector<U64> opens{};
+    std::vector<UnlockArgs> locks{};
+    void note(const RecordView& operation, U64 file);  // one that has succeeded
+  };
+  Gained note(const std::shared_ptr<const Bytes>& frame, const MessageView& reply);
+  // Gives up what nobody knows of, as the caller waited no more. Does not wait.
+  void give_back(const Gained& gained, std::span<const std::byte> call);
   Status find_path();
 
   // --- recovery (session_recovery.cc), on a fresh connection that nobody else uses yet

@@ -21,6 +21,8 @@ Status SessionClient::recover(ClientConnection& connection, const Welcome& welco
   if (recovered_ != welcome.session) {
     STOA_CHECK_OK(reclaim_opens(connection, welcome));
     STOA_CHECK_OK(reclaim_locks(connection, welcome));
+    // Before grace ends: an append by anybody else would else take the place of one that is written again.
+    STOA_CHECK_OK(write_again(connection, welcome));
     const Bytes done = record_of<operations::reclaim_done>({});
     STOA_TRY(told, recover_one(connection, welcome.session, {}, done, {}));
     recovered_ = welcome.session;

@@ -180,6 +180,7 @@ void Device::work(Seat& seat) {
     std::size_t length = 0;
     const Read read = read_request(seat.fd(), buffer.get(), length);
     if (read == Read::kEnded) {
+      dispatcher_->unmount();
       const std::lock_guard lock(mutex_);
       ends_ = true;
       break;

@@ -39,6 +39,8 @@ Handler handler_of(std::uint32_t opcode) {
       return handle_open;
     case FUSE_CREATE:
       return handle_create;
+    case FUSE_TMPFILE:
+      return handle_tmpfile;
     case FUSE_READ:
       return handle_read;
     case FUSE_WRITE:

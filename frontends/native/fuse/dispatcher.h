@@ -21,6 +21,8 @@ class Dispatcher {
   // the request (kRequestHeadBytes on): it is used only for requests that end before it.
   // False: the bytes are no request, and nothing was answered.
   bool handle(std::span<const std::byte> request, std::span<std::byte> space, ReplyChannel& channel);
+  // The kernel's connection has ended: calls under way end soon.
+  void unmount() { in_flight_.unmount(); }
 
  private:
   void answer(Request& request, std::span<std::byte> space, ReplyChannel& channel);

@@ -44,6 +44,16 @@ Answer handle_create(Exchange& x) {
   return x.with(entry_out(x, created->attr), open_out(x, created->handle, in->flags));
 }
 
+// The name that comes with it means nothing.
+Answer handle_tmpfile(Exchange& x) {
+  const auto in = x.in.take<fuse_create_in>();
+  if (!in || !x.in.text()) return x.malformed();
+  const NewName at{.parent = x.id(), .mode = in->mode & 07777u, .umask = in->umask & 0777u};
+  const auto created = x.fs.create_nameless(x.call, at, in->flags);
+  if (!created) return x.failed(created.error());
+  return x.with(entry_out(x, created->attr), open_out(x, created->handle, in->flags));
+}
+
 Answer handle_read(Exchange& x) {
   const auto in = x.in.take<fuse_read_in>();
   if (!in || in->size > x.space.size()) return x.malformed();

@@ -2,7 +2,8 @@
 //
 // Rules for every call:
 //  - Called by many threads at the same time; may block. `Call::interrupted()` turns true when the kernel no longer
-//    wants to wait; the call then ends soon with an error of sys_errno EINTR, or with its result.
+//    wants to wait; the call then ends soon with an error of sys_errno EINTR, or with its result. So it does when
+//    `Call::unmounted()` turns true.
 //  - Errors: an Errc, translated by errno_table.h. Error::sys_errno counts instead where it is set.
 //  - Names are the bytes of the caller: 1..255, without '/' and NUL.
 //  - The kernel's node id is the FileId, so there is no table of nodes, and forgetting a node needs no call.
@@ -38,6 +39,9 @@ class Call {
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
   const Caller& caller() const { return caller_; }
+  // The kernel's connection has ended: no reply is taken any more.
+  bool unmounted() const { return unmounted_.load(std::memory_order_relaxed); }
+  void unmount() { unmounted_.store(true, std::memory_order_relaxed); }
   bool interrupted() const { return interrupted_.load(std::memory_order_relaxed); }
   // The flag itself, for waits that look at it.
   const std::atomic<bool>& interrupt_flag() const { return interrupted_; }
@@ -45,7 +49,7 @@ class Call {
 
  private:
   const Caller caller_;
-  std::atomic<bool> interrupted_{false};
+  std::atomic<bool> interrupted_{false}, unmounted_{false};
 };
 
 // An open file or directory, named by the file system; 0: none.
@@ -140,6 +144,9 @@ class FileSystem {
   // --- open files. `flags` are those of open(2) on this machine. What open() gave out ends with one release().
   virtual Result<Handle> open(const Call& call, core::FileId id, std::uint32_t flags) = 0;
   virtual Result<Created> create(const Call& call, const NewName& at, std::uint32_t flags) = 0;
+  // O_TMPFILE: a new file in at.parent without a name (at.name is empty). link() gives it one; else it goes with its
+  // release.
+  virtual Result<Created> create_nameless(const Call& call, const NewName& at, std::uint32_t flags) = 0;
   virtual Result<std::size_t> read(const Call& call, const OpenFile& file, std::uint64_t offset,
                                    std::span<std::byte> into) = 0;
   virtual Result<std::size_t> write(const Call& call, const WriteCall& write) = 0;

@@ -20,6 +20,9 @@ class InFlight {
   // Interrupts the call; one that is not known is remembered for begin(), if it is among the last few.
   void interrupt(std::uint64_t unique);
 
+  // The kernel's connection has ended, for all calls under way and to come.
+  void unmount();
+
  private:
   static constexpr std::size_t kEarlyMost = 64;
 
@@ -28,6 +31,7 @@ class InFlight {
   std::array<std::uint64_t, kEarlyMost> early_{};  // numbers, oldest overwritten; 0: none
   std::size_t next_early_ = 0;
   bool any_early_ = false;
+  bool unmounted_ = false;
 };
 
 }  // namespace stoa::native::fuse

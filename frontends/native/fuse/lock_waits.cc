@@ -41,12 +41,17 @@ bool LockWaits::add(std::uint64_t unique, const Caller& caller, const LockCall& 
 
 void LockWaits::interrupt(std::uint64_t unique) {
   const std::lock_guard lock(mutex_);
-  for (const auto& wait : waits_) {
-    if (wait->unique != unique) continue;
-    wait->call.interrupt();
-    wait->next = {};
-    changed_.notify_all();
+  const auto found = std::ranges::find(waits_, unique, [](const auto& wait) { return wait->unique; });
+  if (found == waits_.end()) return;
+  const std::shared_ptr<Wait> wait = *found;
+  wait->call.interrupt();
+  wait->next = {};
+  // The thread may be busy for long: with the question of another, to a server that is gone.
+  if (wait.get() != asking_) {
+    wait->channel->reply(unique, EINTR, {});
+    waits_.erase(found);
   }
+  changed_.notify_all();
 }
 
 void LockWaits::retry_now(core::FileId file) {
@@ -95,9 +100,11 @@ void LockWaits::run() {
   while (const auto wait = next_due(lock)) {
     wait->pause = std::clamp(wait->pause * 2, kFirstPause, kLongestPause);
     wait->next = Clock::now() + wait->pause;
+    asking_ = wait.get();
     lock.unlock();
     const bool answered = ask(*wait);
     lock.lock();
+    asking_ = nullptr;
     if (answered) std::erase(waits_, wait);
   }
 }

@@ -25,7 +25,7 @@ class LockWaits {
 
   // `channel` outlives this object. False: too many wait (kWaitsMost), or there is no thread; nothing is answered.
   bool add(std::uint64_t unique, const Caller& caller, const LockCall& lock, ReplyChannel& channel);
-  // Ends the wait of this request, if there is one.
+  // Ends the wait of this request, if there is one: at once, or when the question that is under way for it ends.
   void interrupt(std::uint64_t unique);
   // A lock of the file may have become free: those who wait for one ask again at once.
   void retry_now(core::FileId file);
@@ -55,6 +55,7 @@ class LockWaits {
   mutable std::mutex mutex_;  // guards all below
   std::condition_variable changed_;
   std::vector<std::shared_ptr<Wait>> waits_;  // in order of arrival
+  const Wait* asking_ = nullptr;              // the one that is asked for just now, without the mutex
   bool ends_ = false;
   std::thread thread_;  // started by the first wait
 };

@@ -31,6 +31,7 @@ Answer handle_rename2(Exchange& x);
 // file_operations.cc
 Answer handle_open(Exchange& x);
 Answer handle_create(Exchange& x);
+Answer handle_tmpfile(Exchange& x);
 Answer handle_read(Exchange& x);
 Answer handle_write(Exchange& x);
 Answer handle_flush(Exchange& x);

@@ -19,7 +19,7 @@ StorageLock to_server(const fuse::LockCall& lock) {
 // (fcntl(2), flock(2)); nothing else ends but for a process that is being killed.
 Asker lock_asker(const fuse::Call& call, bool waits) {
   return {.cred = {.uid = call.caller().uid, .gid = call.caller().gid},
-          .gives_up = [&call, waits] { return call.interrupted() && (waits || is_dying(call.caller().pid)); }};
+          .gives_up = [&call, waits] { return (waits && call.interrupted()) || MountedFileSystem::given_up(call); }};
 }
 
 }  // namespace

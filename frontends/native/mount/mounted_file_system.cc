@@ -41,7 +41,7 @@ Asker MountedFileSystem::process(const fuse::Call& call) {
   Asker asker{.cred = {.uid = caller.uid, .gid = caller.gid}};
   // The groups of the superuser decide nothing.
   if (caller.uid != 0) asker.cred.groups = groups_.of(caller.pid, caller.uid, caller.gid);
-  asker.gives_up = [&call] { return call.interrupted() && is_dying(call.caller().pid); };
+  asker.gives_up = [&call] { return given_up(call); };
   return asker;
 }
 
@@ -121,13 +121,12 @@ Status MountedFileSystem::rmdir(const fuse::Call& call, core::FileId parent, std
 }
 
 Status MountedFileSystem::rename(const fuse::Call& call, const fuse::RenameCall& rename) {
-  // rename(2): EINVAL, the file system does not support the flag.
-  if (rename.exchange) return fail(Errc::kInvalid);
   return storage_.rename(process(call), {.from_parent = rename.from_parent,
                                          .from_name = rename.from_name,
                                          .to_parent = rename.to_parent,
                                          .to_name = rename.to_name,
-                                         .no_replace = rename.no_replace});
+                                         .no_replace = rename.no_replace,
+                                         .exchange = rename.exchange});
 }
 
 Result<core::StatfsReply> MountedFileSystem::statfs(const fuse::Call& call, core::FileId id) {

@@ -36,6 +36,7 @@ class MountedFileSystem : public fuse::FileSystem {
 
   Result<fuse::Handle> open(const fuse::Call& call, core::FileId id, std::uint32_t flags) override;
   Result<fuse::Created> create(const fuse::Call& call, const fuse::NewName& at, std::uint32_t flags) override;
+  Result<fuse::Created> create_nameless(const fuse::Call& call, const fuse::NewName& at, std::uint32_t flags) override;
   Result<std::size_t> read(const fuse::Call& call, const fuse::OpenFile& file, std::uint64_t offset,
                            std::span<std::byte> into) override;
   Result<std::size_t> write(const fuse::Call& call, const fuse::WriteCall& write) override;
@@ -67,6 +68,11 @@ class MountedFileSystem : public fuse::FileSystem {
   // Makes durable what was written and not yet synced by anybody; for the end of a mount. Failures are logged.
   void commit_all();
 
+  // Whether nobody waits for the result: the process is being killed, or the mount has ended.
+  static bool given_up(const fuse::Call& call) {
+    return call.unmounted() || (call.interrupted() && is_dying(call.caller().pid));
+  }
+
  private:
   // The process that asks, with its groups: for what is decided by permissions.
   Asker process(const fuse::Call& call);
@@ -75,6 +81,8 @@ class MountedFileSystem : public fuse::FileSystem {
   Asker opener(const fuse::Call& call, const OpenEntry& entry) const;
   // The open of a request; kStale when the kernel names none that is open. For requests that cannot be without one.
   Result<std::shared_ptr<OpenEntry>> entry_of(const fuse::OpenFile& file) const;
+  Result<fuse::Created> create_as(const fuse::Call& call, const fuse::NewName& at, std::uint32_t flags,
+                                  core::OpenDisposition disposition);
   Status require(const Asker& asker, core::FileId id, std::uint32_t wanted);
 
   Storage& storage_;

@@ -30,9 +30,8 @@ StorageLock in_the_way(core::FileId file, const LockReply& lock) {
 }  // namespace
 
 Result<Replies> NativeStorage::run(const Asker& asker, const Batch& batch, bool asks_once) {
-  CallOptions options{.interrupted = asker.gives_up};
+  CallOptions options{.interrupted = asker.gives_up, .asks_once = asks_once};
   if (names_askers_) options.as = Identity{asker.cred.uid, asker.cred.gid, asker.cred.groups};
-  if (asks_once) options.interrupted = [] { return true; };
   auto replies = client_.call(batch, options);
   const bool gave_up = !replies && replies.error().code == Errc::kTimeout && asker.gives_up && asker.gives_up();
   if (gave_up) return fail_errno(EINTR, "interrupted");
@@ -139,6 +138,11 @@ Status NativeStorage::rmdir(const Asker& asker, const core::RemoveRequest& r) {
 }
 
 Status NativeStorage::rename(const Asker& asker, const core::RenameRequest& r) {
+  if (r.exchange)
+    return status<operations::exchange>(asker, {.from_parent = wire_file(r.from_parent),
+                                                .to_parent = wire_file(r.to_parent),
+                                                .from_name = r.from_name,
+                                                .to_name = r.to_name});
   return status<operations::rename>(asker, {.from_parent = wire_file(r.from_parent),
                                             .to_parent = wire_file(r.to_parent),
                                             .no_replace = r.no_replace ? 1u : 0u,
@@ -215,13 +219,30 @@ Result<std::size_t> NativeStorage::write(const Asker& asker, core::FileId id, Op
   return std::size_t{reply.length};
 }
 
+Result<std::size_t> NativeStorage::append(const Asker& asker, core::FileId id, OpenNumber open,
+                                          std::span<const std::byte> data, bool durable) {
+  Batch batch;
+  batch.add_with<operations::append>({.file = wire_file(id), .open = open, .stable = durable ? 1u : 0u}, data);
+  STOA_TRY(replies, run(asker, batch));
+  STOA_TRY(reply, replies.get<operations::append>(0));
+  return std::size_t{reply.length};
+}
+
 Status NativeStorage::commit(const Asker& asker, core::FileId id, OpenNumber open) {
   return status<operations::commit>(asker, {.file = wire_file(id), .open = open});
 }
 
 Status NativeStorage::allocate(const Asker& asker, const core::RangeRequest& r, OpenNumber open) {
-  return status<operations::allocate>(asker,
-                                      {.file = wire_file(r.id), .open = open, .offset = r.offset, .length = r.length});
+  const RangeArgs range{.file = wire_file(r.id), .open = open, .offset = r.offset, .length = r.length};
+  return r.keep_size ? status<operations::reserve>(asker, range) : status<operations::allocate>(asker, range);
+}
+
+Status NativeStorage::zero(const Asker& asker, const core::RangeRequest& r, OpenNumber open) {
+  return status<operations::zero>(asker, {.file = wire_file(r.id),
+                                          .open = open,
+                                          .offset = r.offset,
+                                          .length = r.length,
+                                          .keep_size = r.keep_size ? 1u : 0u});
 }
 
 Status NativeStorage::punch(const Asker& asker, const core::RangeRequest& r, OpenNumber open) {
@@ -285,16 +306,13 @@ Status NativeStorage::remove_xattr(const Asker& asker, const core::RemoveXattrRe
 Result<std::optional<StorageLock>> NativeStorage::lock(const Asker& asker, const StorageLock& wanted, bool waits) {
   Batch batch;
   batch.add<operations::lock>(lock_args(wanted, waits));
-  const auto replies = run(asker, batch, waits);
-  if (!replies) {
-    const Error& error = replies.error();
-    if (waits && error.code == Errc::kTimeout && error.sys_errno == 0) return std::optional<StorageLock>{wanted};
-    return fail(error);
-  }
-  const auto reply = replies->get<operations::lock>(0);
-  if (reply) return std::optional<StorageLock>{};
-  if (reply.error().code != Errc::kLocked) return fail(reply.error());
-  return std::optional<StorageLock>{in_the_way(wanted.file, replies->read<operations::lock>(0))};
+  STOA_TRY(replies, run(asker, batch, waits));
+  const WireStatus status = replies.status(0);
+  if (status == WireStatus::ok) return std::optional<StorageLock>{};
+  if (waits && (status == WireStatus::grace || status == WireStatus::recall_pending))
+    return std::optional<StorageLock>{wanted};
+  if (status != WireStatus::locked) return fail(replies.get<operations::lock>(0).error());
+  return std::optional<StorageLock>{in_the_way(wanted.file, replies.read<operations::lock>(0))};
 }
 
 Result<std::optional<StorageLock>> NativeStorage::test_lock(const Asker& asker, const StorageLock& wanted) {

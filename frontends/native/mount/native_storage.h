@@ -39,8 +39,11 @@ class NativeStorage : public Storage {
                            std::span<std::byte> into) override;
   Result<std::size_t> write(const Asker& asker, core::FileId id, OpenNumber open, std::uint64_t offset,
                             std::span<const std::byte> data, bool durable) override;
+  Result<std::size_t> append(const Asker& asker, core::FileId id, OpenNumber open, std::span<const std::byte> data,
+                             bool durable) override;
   Status commit(const Asker& asker, core::FileId id, OpenNumber open) override;
   Status allocate(const Asker& asker, const core::RangeRequest& range, OpenNumber open) override;
+  Status zero(const Asker& asker, const core::RangeRequest& range, OpenNumber open) override;
   Status punch(const Asker& asker, const core::RangeRequest& range, OpenNumber open) override;
   Result<std::uint64_t> seek(const Asker& asker, const core::SeekRequest& request) override;
   Result<std::uint64_t> copy_range(const Asker& asker, const core::CopyRangeRequest& request, OpenNumber from,

@@ -32,7 +32,7 @@ core::OpenDisposition disposition_of_new(std::uint32_t flags) {
 }  // namespace
 
 Asker MountedFileSystem::opener(const fuse::Call& call, const OpenEntry& entry) const {
-  return {.cred = entry.cred, .gives_up = [&call] { return call.interrupted() && is_dying(call.caller().pid); }};
+  return {.cred = entry.cred, .gives_up = [&call] { return given_up(call); }};
 }
 
 Result<std::shared_ptr<OpenEntry>> MountedFileSystem::entry_of(const fuse::OpenFile& file) const {
@@ -53,10 +53,20 @@ Result<fuse::Handle> MountedFileSystem::open(const fuse::Call& call, core::FileI
 }
 
 Result<fuse::Created> MountedFileSystem::create(const fuse::Call& call, const fuse::NewName& at, std::uint32_t flags) {
+  return create_as(call, at, flags, disposition_of_new(flags));
+}
+
+Result<fuse::Created> MountedFileSystem::create_nameless(const fuse::Call& call, const fuse::NewName& at,
+                                                         std::uint32_t flags) {
+  return create_as(call, at, flags, core::OpenDisposition::kCreateNameless);
+}
+
+Result<fuse::Created> MountedFileSystem::create_as(const fuse::Call& call, const fuse::NewName& at, std::uint32_t flags,
+                                                   core::OpenDisposition disposition) {
   const Asker asker = process(call);
   core::OpenRequest request{.parent = at.parent,
                             .name = at.name,
-                            .disposition = disposition_of_new(flags),
+                            .disposition = disposition,
                             .access = share_access(flags),
                             .set = {.mode = at.mode, .umask = at.umask}};
   STOA_TRY(opened, storage_.open(asker, request));
@@ -73,13 +83,9 @@ Result<std::size_t> MountedFileSystem::read(const fuse::Call& call, const fuse::
 Result<std::size_t> MountedFileSystem::write(const fuse::Call& call, const fuse::WriteCall& write) {
   STOA_TRY(entry, entry_of(write.file));
   const Asker asker = opener(call, *entry);
-  std::uint64_t offset = write.offset;
-  if (write.append) {
-    // The kernel lets appends of one mount run one after the other.
-    STOA_TRY(attr, storage_.getattr(asker, write.file.id));
-    offset = attr.size;
-  }
-  STOA_TRY(length, storage_.write(asker, write.file.id, entry->open, offset, write.data, write.durable));
+  STOA_TRY(length, write.append
+                       ? storage_.append(asker, write.file.id, entry->open, write.data, write.durable)
+                       : storage_.write(asker, write.file.id, entry->open, write.offset, write.data, write.durable));
   // Afterwards: an fsync that runs meanwhile may not have seen this write.
   if (!write.durable && !uncommitted_.add(write.file.id, entry->cred)) {
     STOA_CHECK_OK(storage_.commit(asker, write.file.id, entry->open));
@@ -116,10 +122,20 @@ Status MountedFileSystem::allocate(const fuse::Call& call, const fuse::OpenFile&
                                    std::uint64_t length, std::uint32_t mode) {
   STOA_TRY(entry, entry_of(file));
   const Asker asker = opener(call, *entry);
-  const core::RangeRequest range{.id = file.id, .offset = offset, .length = length};
-  if (mode == 0) return storage_.allocate(asker, range, entry->open);
-  if (mode == (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE)) return storage_.punch(asker, range, entry->open);
-  return fail(Errc::kNotSupported);
+  const core::RangeRequest range{
+      .id = file.id, .offset = offset, .length = length, .keep_size = (mode & FALLOC_FL_KEEP_SIZE) != 0};
+  switch (mode) {
+    case 0:
+    case FALLOC_FL_KEEP_SIZE:
+      return storage_.allocate(asker, range, entry->open);
+    case FALLOC_FL_ZERO_RANGE:
+    case FALLOC_FL_ZERO_RANGE | FALLOC_FL_KEEP_SIZE:
+      return storage_.zero(asker, range, entry->open);
+    case FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE:
+      return storage_.punch(asker, range, entry->open);
+    default:
+      return fail(Errc::kNotSupported);
+  }
 }
 
 Result<std::uint64_t> MountedFileSystem::copy_range(const fuse::Call& call, const fuse::CopyCall& copy) {

@@ -76,8 +76,12 @@ class Storage {
   // Not `durable`: kept until commit(), also when the server restarts.
   virtual Result<std::size_t> write(const Asker& asker, core::FileId id, OpenNumber open, std::uint64_t offset,
                                     std::span<const std::byte> data, bool durable) = 0;
+  // At the end of the file, wherever that is when the server runs it.
+  virtual Result<std::size_t> append(const Asker& asker, core::FileId id, OpenNumber open,
+                                     std::span<const std::byte> data, bool durable) = 0;
   virtual Status commit(const Asker& asker, core::FileId id, OpenNumber open) = 0;
   virtual Status allocate(const Asker& asker, const core::RangeRequest& range, OpenNumber open) = 0;
+  virtual Status zero(const Asker& asker, const core::RangeRequest& range, OpenNumber open) = 0;
   virtual Status punch(const Asker& asker, const core::RangeRequest& range, OpenNumber open) = 0;
   virtual Result<std::uint64_t> seek(const Asker& asker, const core::SeekRequest& request) = 0;
   virtual Result<std::uint64_t> copy_range(const Asker& asker, const core::CopyRangeRequest& request, OpenNumber from,

@@ -98,7 +98,7 @@ U32 wire_disposition(core::OpenDisposition disposition) {
     case core::OpenDisposition::kCreateExclusive:
       return kOpenExclusive;
     case core::OpenDisposition::kCreateNameless:
-      break;  // no mount makes files without a name
+      return kOpenNameless;
   }
   return kOpenExisting;
 }

@@ -97,10 +97,11 @@ enum OpenHow : std::uint32_t {
   kOpenTruncate = 3,
   kOpenTruncateOrCreate = 4,
   kOpenExclusive = 5,  // a new file, or the one that was made with this verifier
+  kOpenNameless = 6,   // a new file in a directory, without a name; it goes with its last close unless it is linked
 };
 // Of OpenArgs::access and deny.
 enum OpenAccess : std::uint32_t { kOpenRead = 1, kOpenWrite = 2 };
-// Of CreateArgs::mode.
+// Of CreateArgs::mode and CreateFilledArgs::mode.
 enum CreateHow : std::uint32_t { kCreateUnchecked = 0, kCreateGuarded = 1, kCreateExclusive = 2 };
 // Of SetXattrArgs::mode.
 enum XattrHow : std::uint32_t { kXattrSet = 0, kXattrCreate = 1, kXattrReplace = 2 };

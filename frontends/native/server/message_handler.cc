@@ -1,6 +1,7 @@
 #include "frontends/native/server/message_handler.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/crc32c.h"
 #include "frontends/native/server/export_rules.h"
@@ -164,12 +165,18 @@ bool MessageHandler::begin(DecodedMessage& message, wire::ReplyBuffer& out) {
 
 Bytes MessageHandler::answer(Connection& connection, wire::Record& record, DecodedMessage& message,
                              wire::Clock::time_point now, core::PendingDurability* pending) {
+  message.waits_for = core::kNoFile;
   core::OpContext ctx;
   if (const WireStatus refused = enter(connection, message, now, ctx); refused != WireStatus::ok)
     return refusal(message, refused);
   ctx.defers = pending != nullptr;
   OperationRun run{native_, ctx, *message.session, message, &record.memory};
   run.all();
+  if (message.may_wait && run.waits_for() != core::kNoFile) {
+    message.waits_for = run.waits_for();
+    if (std::exchange(message.began, false)) message.session->slots.put_back(message.view.header.slot);
+    return {};
+  }
   if (pending != nullptr) pending->merge(ctx.pending);
   native_.metrics.messages.add();
   Header header = reply_header(message.view.header, MessageKind::kReply, WireStatus::ok);
@@ -182,6 +189,7 @@ Ran MessageHandler::run(Connection& connection, wire::Record& record, DecodedMes
                         wire::ReplyBuffer& at_once) {
   if (!begin(message, at_once)) return Ran::kAnswered;
   const Bytes reply = answer(connection, record, message, now, pending);
+  if (message.waits_for != core::kNoFile) return Ran::kWaits;
   out.append(reply);
   // It waits for nothing, so durable() will not be called.
   if (pending == nullptr && message.began)
@@ -194,6 +202,7 @@ wire::Payload MessageHandler::run_alone(Connection& connection, wire::Record& re
   if (!begin(message, out)) return {};
   core::PendingDurability pending;
   Bytes reply = answer(connection, record, message, now, &pending);
+  if (message.waits_for != core::kNoFile) return {.waits = true};
   if (!pending.empty() && !native_.sync(pending)) reply = refusal(message, WireStatus::not_durable);
   out.append(reply);
   if (message.began) message.session->slots.finish(message.view.header.slot, message.changes ? &reply : nullptr);

@@ -39,6 +39,7 @@ class MessageHandler {
   // The context for the caller, by the rules of the export as they are now. The status refuses the whole message.
   WireStatus enter(Connection& connection, const DecodedMessage& message, wire::Clock::time_point now,
                    core::OpContext& ctx);
+  // Runs the message. Empty, with `waits_for` set: it has met a recall and done nothing, and is to be run again.
   Bytes answer(Connection& connection, wire::Record& record, DecodedMessage& message, wire::Clock::time_point now,
                core::PendingDurability* pending);
   Bytes refusal(const DecodedMessage& message, WireStatus why);

@@ -30,6 +30,16 @@ File file_of(const RecordView& record) {
   return record.fixed.size() < sizeof(U64) ? File{} : File{load<U64>(record.fixed.data())};
 }
 
+template <class Operation>
+void weigh_data(const RecordView& record, DecodedMessage& message, Weight& weight) {
+  typename Operation::Arguments arguments;
+  (void)read_record(record, arguments);
+  const std::uint64_t bytes = std::min<std::uint64_t>(arguments.data_bytes, kPayloadBytesMax);
+  weight.written += bytes;
+  message.price += qos::Price::write(bytes);
+  if constexpr (requires { arguments.stable; }) (arguments.stable != 0 ? weight.stable : weight.unstable) = true;
+}
+
 void weigh_one(const RecordView& record, DecodedMessage& message, Weight& weight) {
   const auto kind = kind_of(record.code);
   if (kind && *kind != OperationKind::kReads) message.changes = true;
@@ -41,14 +51,9 @@ void weigh_one(const RecordView& record, DecodedMessage& message, Weight& weight
     message.price += qos::Price::read(bytes);
     return;
   }
-  if (record.code == operations::write::kCode) {
-    WriteArgs arguments;
-    (void)read_record(record, arguments);
-    weight.written += std::min<std::uint64_t>(arguments.data_bytes, kPayloadBytesMax);
-    (arguments.stable != 0 ? weight.stable : weight.unstable) = true;
-    message.price += qos::Price::write(std::min<std::uint64_t>(arguments.data_bytes, kPayloadBytesMax));
-    return;
-  }
+  if (record.code == operations::write::kCode) return weigh_data<operations::write>(record, message, weight);
+  if (record.code == operations::append::kCode) return weigh_data<operations::append>(record, message, weight);
+  if (record.code == operations::create_filled::kCode) weigh_data<operations::create_filled>(record, message, weight);
   message.price += qos::Price::metadata();
   if (record.code == operations::commit::kCode) weight.commits = true;
   if (kind && *kind != OperationKind::kReads) weight.metadata = true;

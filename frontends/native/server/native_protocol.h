@@ -67,8 +67,7 @@ struct NativeProtocol {
             .payload_offset = payload_offset};
   }
   qos::Scheduler* scheduler() const { return qos_classes; }
-  // Clients ask again for what met a recall (PROTOCOL.md), so no message waits here.
-  core::StateTable* state() const { return nullptr; }
+  core::StateTable* state() const { return &opens; }
   Status sync(const core::PendingDurability& pending) const { return ns.sync({}, pending); }
 
   core::Namespace& ns;

@@ -90,6 +90,7 @@ WireStatus OperationRun::run_one(const RecordView& record, const Run& run) {
   typename Operation::Arguments arguments;
   typename Operation::Reply reply;
   const WireStatus status = read_record(record, arguments) ? run(*this, arguments, reply) : WireStatus::malformed;
+  changed_ = changed_ || (status == WireStatus::ok && Operation::kKind != OperationKind::kReads);
   core::FileId named = core::kNoFile;
   if constexpr (HasFile<typename Operation::Reply>) {
     if (status == WireStatus::ok) named = core::FileId{reply.attr.id};

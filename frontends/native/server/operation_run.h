@@ -1,6 +1,7 @@
 // One message being run: its operations in order, up to the first that fails, and what they leave for each other.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,6 +28,9 @@ class OperationRun {
 
   void all();
   std::size_t count() const { return files_.size(); }  // operations that were run
+  // The file whose lease the last operation met, if those before it have only read; else kNoFile. The message may then
+  // be run again from its beginning.
+  core::FileId waits_for() const { return changed_ ? core::kNoFile : recalled_; }
   const Bytes& records() const { return records_; }
   const Bytes& payload() const { return payload_; }
 
@@ -49,8 +53,19 @@ class OperationRun {
     opened.cred = core::Credentials::superuser();
     return call(std::as_const(opened));
   }
+  // The status of an operation that failed so.
+  WireStatus failed(const Error& error) {
+    if (error.code == Errc::kRecallPending) recalled_ = core::FileId{error.subject};
+    return to_status(error.code);
+  }
   // Before what only reclaims may do in grace.
   WireStatus check_grace(bool reclaim);
+  // The part of the payload that an operation names. Nothing: the payload ends before.
+  std::optional<std::span<const std::byte>> data(U32 at, U32 bytes) const {
+    const std::span<const std::byte> payload = message.view.payload;
+    if (at > payload.size() || bytes > payload.size() - at) return std::nullopt;
+    return payload.subspan(at, bytes);
+  }
   // How many bytes the reply may yet have for this operation: its record and what it adds to the payload.
   std::size_t room() const;
   // Room at the end of the payload, which the caller cuts by keep_payload().
@@ -73,6 +88,8 @@ class OperationRun {
   WireStatus run_one(const RecordView& record, const Run& run);
 
   std::vector<core::FileId> files_;  // of each operation that was run; kNoFile: it has none
+  bool changed_ = false;             // by an operation that has succeeded
+  core::FileId recalled_ = core::kNoFile;
   Bytes records_;
   Bytes payload_;
 };

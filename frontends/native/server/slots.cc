@@ -20,6 +20,11 @@ Slots::Begun Slots::begin(U32 number, U32 sequence, U32 checksum, bool changes) 
   Slot& slot = slots_[number];
   if (slot.used && sequence == slot.sequence) {
     if (checksum != slot.checksum) return refused(WireStatus::false_retry);
+    if (slot.put_back) {
+      slot.put_back = false;
+      slot.busy = true;
+      return {Verdict::kRun};
+    }
     if (!slot.changes) return {Verdict::kRunAgain};
     if (slot.busy) return refused(WireStatus::in_progress);
     if (!slot.kept) return refused(WireStatus::not_cached);
@@ -30,10 +35,17 @@ Slots::Begun Slots::begin(U32 number, U32 sequence, U32 checksum, bool changes) 
   if (changes && memory_.bytes.load(std::memory_order_relaxed) > kReplyMemoryMax) return refused(WireStatus::busy);
   drop_locked(slot);
   slot.used = slot.busy = true;
+  slot.put_back = false;
   slot.changes = changes;
   slot.sequence = sequence;
   slot.checksum = checksum;
   return {Verdict::kRun};
+}
+
+void Slots::put_back(U32 number) {
+  const std::lock_guard lock(mutex_);
+  slots_[number].busy = false;
+  slots_[number].put_back = true;
 }
 
 void Slots::finish(U32 number, const Bytes* reply) {

@@ -38,6 +38,8 @@ class Slots {
   // `checksum` tells messages apart. `changes`: it must not run twice. After kRun, finish() follows; after kRunAgain
   // (of one that may run twice) nothing does.
   Begun begin(U32 slot, U32 sequence, U32 checksum, bool changes);
+  // The message that kRun was said to has done nothing, and begins again later.
+  void put_back(U32 slot);
   // `reply`: the whole frame; null: it may run again.
   void finish(U32 slot, const Bytes* reply);
 
@@ -47,6 +49,7 @@ class Slots {
     bool busy = false;
     bool kept = false;
     bool changes = false;
+    bool put_back = false;
     U32 sequence = 0;
     U32 checksum = 0;
     Bytes reply{};

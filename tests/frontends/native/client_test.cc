@@ -1,5 +1,6 @@
 // The client library: many calls at once, connections that break, servers that start anew.
 #include <atomic>
+#include <map>
 #include <thread>
 
 #include "tests/frontends/native/native_fixture.h"
@@ -63,6 +64,47 @@ TEST_F(NativeClient, UnstableWritesAreSentAgainToANewServer) {
   EXPECT_EQ(text(replies->data(0)), "first second");
 }
 
+TEST_F(NativeClient, WritesBeforeAFailureInTheSameMessageAreKeptToo) {
+  const auto client = host_client();
+  const File top{client->facts().root};
+  const File file{must<operations::create>(*client, {.parent = top, .name = "f"}).attr.id};
+  Batch batch;
+  batch.add_write({.file = file}, bytes("x"));
+  batch.add<operations::lookup>({.parent = top, .name = "none"});
+  const auto replies = client->call(batch, root());
+  ASSERT_TRUE(replies);
+  EXPECT_EQ(replies->size(), 2u);
+  restart();
+  must<operations::getattr>(*client, {file});
+  EXPECT_EQ(client->counts().rewritten, 1u);
+}
+
+TEST_F(NativeClient, AppendsKeepTheirPlacesOverARestart) {
+  const auto one = host_client(), two = host_client();
+  const auto made = must<operations::create>(*one, {.parent = File{one->facts().root}, .name = "f"});
+  const File file{made.attr.id};
+  std::map<Client*, std::uint64_t> opens;
+  for (Client* client : {one.get(), two.get()}) {
+    opens[client] = client->new_open();
+    must<operations::open>(*client, {.file = file, .open = opens[client], .access = kOpenWrite});
+  }
+  const auto append = [&](const std::unique_ptr<Client>& client, std::string_view text) {
+    Batch batch;
+    batch.add_with<operations::append>({.file = file, .open = opens[client.get()]}, bytes(text));
+    const auto replies = client->call(batch, root());
+    EXPECT_TRUE(replies && replies->ok());
+  };
+  append(one, "one,");
+  append(two, "two,");
+  restart();
+  append(one, "three,");
+  append(two, "four");
+  Batch read;
+  read.add<operations::read>({.file = file, .length = 100});
+  EXPECT_EQ(text(one->call(read, root())->data(0)), "one,two,three,four");
+  EXPECT_EQ(one->counts().rewritten + two->counts().rewritten, 2u);
+}
+
 TEST_F(NativeClient, ACommitCoversWhatWasWrittenBefore) {
   const auto client = host_client();
   const auto made = must<operations::create>(*client, {.parent = File{client->facts().root}, .name = "f"});
@@ -93,6 +135,33 @@ TEST_F(NativeClient, SoftCallsEndWithoutAServer) {
     }
   }();
   EXPECT_TRUE(replies && replies->ok());
+}
+
+TEST_F(NativeClient, AnInterruptedCallEndsWithoutAServerAndKeepsNothing) {
+  const auto client = host_client(), other = host_client();
+  const File top{client->facts().root};
+  const File file{must<operations::create>(*client, {.parent = top, .name = "f"}).attr.id};
+  stop_server();
+  Batch batch;
+  batch.add<operations::open>({.file = file, .open = client->new_open(), .access = kOpenRead, .deny = kOpenWrite});
+  batch.add<operations::lock>({.file = result_of(0), .owner = 1, .length = kLockToEnd, .exclusive = 1});
+  batch.add<operations::mkdir>({.parent = top, .name = "ran"});
+  int asked = 0;
+  CallOptions options = root();
+  options.interrupted = [&] { return ++asked == 2; };
+  EXPECT_EQ(client->call(batch, options).error().code, Errc::kTimeout);
+  start_server();
+  // The message is run all the same.
+  while (status<operations::lookup>(*other, {.parent = top, .name = "ran"}) != WireStatus::ok) {
+  }
+  EXPECT_EQ(
+      status<operations::lock>(*other, {.file = file, .owner = 2, .length = kLockToEnd, .exclusive = 1, .waits = 1}),
+      WireStatus::ok);
+  OpenArgs writes{.file = file, .access = kOpenWrite};
+  do {
+    writes.open = other->new_open();
+  } while (status<operations::open>(*other, writes) == WireStatus::share_conflict);
+  EXPECT_EQ(status<operations::close>(*other, {writes.open}), WireStatus::ok);
 }
 
 TEST_F(NativeClient, WhatKeepsAClientOutIsSaidInASentence) {

@@ -1,4 +1,7 @@
 // Messages that are sent again: on another connection, and to a server that has started anew.
+#include <set>
+#include <thread>
+
 #include "tests/frontends/native/native_fixture.h"
 
 namespace stoa::test {
@@ -13,7 +16,7 @@ class NativeExactlyOnce : public NativeTest {
     const auto id = [&](std::string_view name) {
       return File{static_cast<U64>(ns.lookup({}, {.parent = exported, .name = name})->attr.id)};
     };
-    for (const char* name : {"old", "dead", "linked", "set"})
+    for (const char* name : {"old", "dead", "linked", "set", "left", "right"})
       EXPECT_TRUE(ns.create({}, {.parent = exported, .name = name}));
     EXPECT_TRUE(ns.mkdir({}, {.parent = exported, .name = "empty"}));
     const Settings mode{.which = kSetMode, .mode = 0640};
@@ -27,6 +30,9 @@ class NativeExactlyOnce : public NativeTest {
         record_of<operations::rmdir>({.parent = root_file(), .name = "empty"}),
         record_of<operations::rename>(
             {.from_parent = root_file(), .to_parent = root_file(), .from_name = "old", .to_name = "moved"}),
+        record_of<operations::exchange>(
+            {.from_parent = root_file(), .to_parent = root_file(), .from_name = "left", .to_name = "right"}),
+        record_of<operations::create_filled>({.parent = root_file(), .mode = kCreateGuarded, .name = "filled"}),
         record_of<operations::setattr>({.file = id("set"), .set = mode}),
         record_of<operations::open>(
             {.parent = root_file(), .open = 1, .disposition = kOpenCreate, .access = kOpenWrite, .name = "opened"})};
@@ -60,6 +66,47 @@ TEST_F(NativeExactlyOnce, AFailureIsReplayedToo) {
   channel.send(frame);
   EXPECT_EQ(first_status(channel.receive()), WireStatus::not_found);
   EXPECT_TRUE(volume->ns().lookup({}, {.parent = exported, .name = "x"}));
+}
+
+TEST_F(NativeExactlyOnce, AMessageWaitsForARecallBeforeItHasChangedAnything) {
+  struct Silent final : core::HolderEvents {
+  } silent;
+  const core::HolderId holder = volume->state().add_holder(core::Protocol::kSmb, &silent);
+  const auto file = volume->ns().create({}, {.parent = exported, .name = "leased"})->attr.id;
+  const auto lease = volume->state().grant_lease(
+      file, {holder, {}}, {.bits = core::kReadCaching | core::kWriteCaching, .kind = core::LeaseKind::kDelegation});
+  ASSERT_TRUE(lease);
+  const Bytes set =
+      record_of<operations::setattr>({.file = File{static_cast<U64>(file)}, .set = {.which = kSetMode, .mode = 0600}});
+  auto first = raw();
+  Bytes after_change = record_of<operations::mkdir>({.parent = root_file(), .name = "before"});
+  after_change.insert(after_change.end(), set.begin(), set.end());
+  EXPECT_EQ(first.call({.slot = 1, .operation_count = 2}, after_change).header.operation_count, 2u);
+
+  Bytes records = record_of<operations::lookup>({.parent = root_file(), .name = "leased"});
+  records.insert(records.end(), set.begin(), set.end());
+  const Bytes made = record_of<operations::mkdir>({.parent = root_file(), .name = "after"});
+  records.insert(records.end(), made.begin(), made.end());
+  const Bytes frame = first.frame({.operation_count = 3}, records);
+  first.send(frame);
+  while (metric("stoa_native_recall_waits_total") < 1) std::this_thread::yield();
+  // Sent again meanwhile.
+  auto second = raw("0123456789abcdef", first.welcome->session);
+  second.send(frame);
+  while (metric("stoa_native_recall_waits_total") < 2) std::this_thread::yield();
+  EXPECT_FALSE(volume->ns().lookup({}, {.parent = exported, .name = "after"}));
+  volume->state().return_lease(lease->id);
+  std::set<WireStatus> told;
+  for (RawChannel* channel : {&first, &second}) {
+    const MessageView reply = channel->receive();
+    told.insert(WireStatus{reply.header.status});
+    std::span<const std::byte> answers = reply.operations;
+    while (const auto answer = next_record(answers)) EXPECT_EQ(WireStatus{answer->code}, WireStatus::ok);
+  }
+  told.erase(WireStatus::in_progress);
+  EXPECT_EQ(told, std::set{WireStatus::ok});
+  EXPECT_TRUE(volume->ns().lookup({}, {.parent = exported, .name = "after"}));
+  volume->state().mute(silent);
 }
 
 TEST_F(NativeExactlyOnce, WhatOnlyReadsRunsAgain) {

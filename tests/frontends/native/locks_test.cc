@@ -54,6 +54,11 @@ TEST_F(NativeLocks, WhoWaitsGetsTheLockWhenItIsFree) {
   CallOptions interrupted = root();
   interrupted.interrupted = [] { return true; };
   EXPECT_EQ(one->call(again, interrupted).error().code, Errc::kTimeout);
+  CallOptions once = root();
+  once.asks_once = true;
+  const auto told = one->call(again, once);
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->status(0), WireStatus::locked);
 }
 
 TEST_F(NativeLocks, ASessionThatEndsGivesUpItsLocks) {

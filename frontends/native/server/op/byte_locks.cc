@@ -17,7 +17,7 @@ core::LockRange lock_range(U64 offset, U64 length) {
 WireStatus may_lock(OperationRun& run, core::FileId file) {
   constexpr std::uint32_t kAny = core::kAccessRead | core::kAccessModify | core::kAccessExtend;
   const auto found = run.ns.access(run.ctx, {.id = file, .wanted = kAny});
-  if (!found) return to_status(found.error().code);
+  if (!found) return run.failed(found.error());
   if (found->attr.type != core::FileType::kRegular) return WireStatus::wrong_type;
   return found->granted != 0 || run.session.has_open_of(file) ? WireStatus::ok : WireStatus::access;
 }

@@ -6,8 +6,8 @@
 
 namespace stoa::native {
 
-inline WireStatus made(const Result<core::CreateReply>& reply, MadeReply& out) {
-  if (!reply) return to_status(reply.error().code);
+inline WireStatus made(OperationRun& run, const Result<core::CreateReply>& reply, MadeReply& out) {
+  if (!reply) return run.failed(reply.error());
   out = {.created = reply->created, .attr = to_wire(reply->attr), .parent = to_wire(reply->parent)};
   return WireStatus::ok;
 }

@@ -20,7 +20,7 @@ WireStatus op_create(OperationRun& run, const CreateArgs& in, MadeReply& out) {
     default:
       return WireStatus::invalid;
   }
-  return made(run.ns.create(run.ctx, request), out);
+  return made(run, run.ns.create(run.ctx, request), out);
 }
 
 }  // namespace stoa::native

@@ -28,6 +28,7 @@ WireStatus op_mknod(OperationRun& run, const MknodArgs& in, MadeReply& out) {
   const auto type = special_type(in.type);
   if (!type) return WireStatus::invalid;
   return made(
+      run,
       run.ns.mknod(
           run.ctx,
           {.parent = parent, .name = in.name, .type = *type, .device = {in.device_major, in.device_minor}, .set = set}),

@@ -19,6 +19,8 @@ std::optional<core::OpenDisposition> disposition_of(U32 how) {
       return core::OpenDisposition::kOverwriteOrCreate;
     case kOpenExclusive:
       return core::OpenDisposition::kCreateExclusive;
+    case kOpenNameless:
+      return core::OpenDisposition::kCreateNameless;
     default:
       return std::nullopt;
   }
@@ -50,7 +52,7 @@ WireStatus op_open(OperationRun& run, const OpenArgs& in, OpenReply& out) {
     request->id = file;
   } else {
     STOA_NATIVE_TRY(parent, run.file(in.parent));
-    STOA_NATIVE_CHECK(check_name(in.name));
+    if (in.disposition != kOpenNameless) STOA_NATIVE_CHECK(check_name(in.name));
     request->parent = parent;
     request->name = in.name;
   }

@@ -18,7 +18,7 @@ WireStatus op_read(OperationRun& run, const ReadArgs& in, ReadReply& out) {
     return run.ns.read(ctx, {.id = file, .offset = in.offset, .into = into});
   });
   run.cut_payload(at + (reply ? reply->length : 0));
-  if (!reply) return to_status(reply.error().code);
+  if (!reply) return run.failed(reply.error());
   out = {.data_at = at,
          .data_bytes = static_cast<U32>(reply->length),
          .end_of_file = reply->end_of_file,

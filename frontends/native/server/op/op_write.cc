@@ -5,14 +5,14 @@ namespace stoa::native {
 
 WireStatus op_write(OperationRun& run, const WriteArgs& in, WriteReply& out) {
   STOA_NATIVE_TRY(file, run.file(in.file));
-  const std::span<const std::byte> payload = run.message.view.payload;
-  if (in.data_at > payload.size() || in.data_bytes > payload.size() - in.data_at) return WireStatus::malformed;
+  const auto bytes = run.data(in.data_at, in.data_bytes);
+  if (!bytes) return WireStatus::malformed;
   if (in.offset > core::kFileBytesMax || in.data_bytes > core::kFileBytesMax - in.offset)
     return WireStatus::file_too_big;
   STOA_NATIVE_OK(run.through(in.open, file, kOpenWrite));
   STOA_NATIVE_CHECK(run.state.check_denied(file, run.ctx.open, core::kShareWrite));
   run.ctx.durability = in.stable != 0 ? core::Durability::kDurable : core::Durability::kApplied;
-  const std::span<const std::byte> data[] = {payload.subspan(in.data_at, in.data_bytes)};
+  const std::span<const std::byte> data[] = {*bytes};
   core::WriteRequest request{.id = file, .offset = in.offset, .data = data};
   if (run.memory != nullptr && *run.memory) request.memory = run.memory->lend(data[0]);
   STOA_NATIVE_TRY(written,

@@ -10,13 +10,13 @@ namespace stoa::native {
 #include "frontends/native/protocol/operations.def"
 
 // The first error of what an operation has to find out before it calls the core, as a status.
-#define STOA_NATIVE_TRY(name, expression)                                                             \
-  auto STOA_CONCAT(native_try_, name) = (expression);                                                 \
-  if (!STOA_CONCAT(native_try_, name)) return to_status(STOA_CONCAT(native_try_, name).error().code); \
+#define STOA_NATIVE_TRY(name, expression)                                                         \
+  auto STOA_CONCAT(native_try_, name) = (expression);                                             \
+  if (!STOA_CONCAT(native_try_, name)) return run.failed(STOA_CONCAT(native_try_, name).error()); \
   [[maybe_unused]] auto&& name = *STOA_CONCAT(native_try_, name)
-#define STOA_NATIVE_CHECK(expression)                                                                         \
-  do {                                                                                                        \
-    if (const Status native_check = (expression); !native_check) return to_status(native_check.error().code); \
+#define STOA_NATIVE_CHECK(expression)                                                                     \
+  do {                                                                                                    \
+    if (const Status native_check = (expression); !native_check) return run.failed(native_check.error()); \
   } while (false)
 #define STOA_NATIVE_OK(expression)                                                                \
   do {                                                                                            \

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <semaphore>
+
 #include "frontends/native/fuse/attributes.h"
 #include "tests/frontends/native/fuse/kernel_request.h"
 #include "tests/frontends/native/fuse/stub_file_system.h"
@@ -46,6 +48,7 @@ std::vector<KernelRequest> all_requests() {
       KernelRequest(FUSE_LINK, 1).put(fuse_link_in{.oldnodeid = 8}).text("name"),
       KernelRequest(FUSE_OPEN, 8).put(fuse_open_in{.flags = O_RDWR}),
       KernelRequest(FUSE_CREATE, 1).put(fuse_create_in{.flags = O_RDWR, .mode = 0600}).text("name"),
+      KernelRequest(FUSE_TMPFILE, 1).put(fuse_create_in{.flags = O_RDWR, .mode = 0600}).text("/"),
       KernelRequest(FUSE_READ, 8).put(fuse_read_in{.fh = 1, .offset = 3, .size = 100}),
       KernelRequest(FUSE_WRITE, 8).put(fuse_write_in{.fh = 1, .size = 4}).put(std::uint32_t{7}),
       KernelRequest(FUSE_RELEASE, 8).put(fuse_release_in{.fh = 1}),
@@ -102,6 +105,13 @@ TEST_F(FuseDispatcher, TheRootIsNodeOneAndOthersAreTheirFileIds) {
   EXPECT_EQ(entry.attr_valid, 0u);
   EXPECT_EQ(entry.entry_valid, 0u);
   EXPECT_EQ(ask(KernelRequest(FUSE_LOOKUP, 1).text("none")).error, ENOENT);
+}
+
+TEST_F(FuseDispatcher, AFileWithoutANameComesOpen) {
+  const auto reply =
+      ask(KernelRequest(FUSE_TMPFILE, 1).put(fuse_create_in{.flags = O_RDWR | O_APPEND, .mode = 0600}).text("/"));
+  EXPECT_EQ(body_as<fuse_entry_out>(reply).nodeid, 1077u);
+  EXPECT_EQ(body_as<fuse_open_out>(reply, sizeof(fuse_entry_out)).fh, 4u);
 }
 
 TEST_F(FuseDispatcher, NamesThatCanBeNoneAreRefused) {
@@ -230,6 +240,38 @@ TEST(FuseLockWaits, WhatWaitsAtTheEndIsAnswered) {
   }
   EXPECT_EQ(replies.wait_for(1).error, EINTR);
   EXPECT_EQ(replies.wait_for(2).error, EINTR);
+}
+
+TEST(FuseLockWaits, AWaitEndsWhileTheQuestionOfAnotherHangs) {
+  StubFileSystem fs;
+  fs.lock_is_free = false;
+  std::counting_semaphore<100> asked(0), goes_on(0);
+  fs.while_asked = [&] {
+    asked.release();
+    goes_on.acquire();
+  };
+  KeptReplies replies;
+  LockWaits waits(fs);
+  ASSERT_TRUE(waits.add(1, {}, {}, replies));
+  asked.acquire();
+  ASSERT_TRUE(waits.add(2, {}, {}, replies));
+  waits.interrupt(2);
+  EXPECT_EQ(replies.wait_for(2).error, EINTR);
+  waits.interrupt(1);
+  EXPECT_EQ(replies.count(), 1u);
+  goes_on.release();
+  EXPECT_EQ(replies.wait_for(1).error, EINTR);
+}
+
+TEST(FuseInFlight, CallsKnowThatTheKernelIsGone) {
+  InFlight calls;
+  Call before({}), after({});
+  calls.begin(1, before);
+  EXPECT_FALSE(before.unmounted());
+  calls.unmount();
+  calls.begin(2, after);
+  EXPECT_TRUE(before.unmounted());
+  EXPECT_TRUE(after.unmounted());
 }
 
 TEST(FuseLockWaits, MoreThanTheLimitAreRefused) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@ class StubFileSystem : public FileSystem {
   static constexpr core::FileId kRoot{77};
   std::atomic<bool> lock_is_free{true};
   std::atomic<int> lock_questions{0};
+  std::function<void()> while_asked{};  // for a lock
   std::vector<core::DirectoryEntry> entries;
   std::string value = "value";
 
@@ -49,6 +51,9 @@ class StubFileSystem : public FileSystem {
   Result<Handle> open(const Call&, core::FileId, std::uint32_t) override { return Handle{1}; }
   Result<Created> create(const Call&, const NewName& at, std::uint32_t) override {
     return Created{file(at.parent), Handle{2}};
+  }
+  Result<Created> create_nameless(const Call&, const NewName& at, std::uint32_t) override {
+    return Created{file(core::FileId{static_cast<std::uint64_t>(at.parent) + 1000}), Handle{4}};
   }
   Result<std::size_t> read(const Call&, const OpenFile&, std::uint64_t offset, std::span<std::byte> into) override {
     std::fill(into.begin(), into.end(), static_cast<std::byte>(offset));
@@ -85,6 +90,7 @@ class StubFileSystem : public FileSystem {
   }
   Result<bool> set_lock(const Call&, const LockCall&, bool) override {
     ++lock_questions;
+    if (while_asked) while_asked();
     return lock_is_free.load();
   }
   Status unlock(const Call&, const LockCall&) override { return {}; }

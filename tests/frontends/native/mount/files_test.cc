@@ -170,6 +170,41 @@ TEST_F(MountFiles, HolesPunchesAllocationAndCopiesWork) {
   EXPECT_EQ(::copy_file_range(file.get(), &from, copy.get(), &to, 10, 0), 0);
 }
 
+TEST_F(MountFiles, SpaceIsReservedAndRangesAreZeroedWithAndWithoutTheSize) {
+  const OwnedFd file = open(a() + "/space", O_CREAT | O_RDWR);
+  ASSERT_EQ(::write(file.get(), "abcdef", 6), 6);
+  EXPECT_EQ(errno_of(::fallocate(file.get(), FALLOC_FL_KEEP_SIZE, 0, 1 << 20)), 0);
+  EXPECT_EQ(read_all(file.get()), "abcdef");
+  EXPECT_EQ(errno_of(::fallocate(file.get(), FALLOC_FL_ZERO_RANGE, 1, 2)), 0);
+  EXPECT_EQ(errno_of(::fallocate(file.get(), FALLOC_FL_ZERO_RANGE | FALLOC_FL_KEEP_SIZE, 5, 100)), 0);
+  EXPECT_EQ(read_all(file.get()), std::string("a\0\0de\0", 6));
+  EXPECT_EQ(errno_of(::fallocate(file.get(), FALLOC_FL_ZERO_RANGE, 4, 4)), 0);
+  EXPECT_EQ(read_all(file.get()), std::string("a\0\0d\0\0\0\0", 8));
+}
+
+TEST_F(MountFiles, AFileThatIsMadeWithoutANameGetsOneByALink) {
+  const OwnedFd file = open(a(), O_TMPFILE | O_RDWR, 0640);
+  if (!file && errno == EOPNOTSUPP) GTEST_SKIP() << "this kernel has no O_TMPFILE over FUSE";
+  ASSERT_TRUE(file) << errno;
+  ASSERT_EQ(::write(file.get(), "text", 4), 4);
+  EXPECT_TRUE(std::filesystem::is_empty(b()));
+  const auto link = [&](int fd, const std::string& name) {
+    const std::string from = "/proc/self/fd/" + std::to_string(fd);
+    return errno_of(::linkat(AT_FDCWD, from.c_str(), AT_FDCWD, (a() + name).c_str(), AT_SYMLINK_FOLLOW));
+  };
+  ASSERT_EQ(link(file.get(), "/named"), 0);
+  EXPECT_EQ(link(file.get(), "/named"), EEXIST);
+  const OwnedFd there = open(b() + "/named", O_RDONLY);
+  EXPECT_EQ(read_all(there.get()), "text");
+  struct stat seen{};
+  ASSERT_EQ(errno_of(::fstat(there.get(), &seen)), 0);
+  EXPECT_EQ(seen.st_nlink, 1u);
+  EXPECT_EQ(seen.st_mode & 07777u, 0640u);
+  const OwnedFd never = open(a(), O_TMPFILE | O_EXCL | O_WRONLY, 0600);
+  ASSERT_TRUE(never);
+  EXPECT_EQ(link(never.get(), "/never"), ENOENT);
+}
+
 TEST_F(MountFiles, LocksOfOneMountHoldOnTheOther) {
   const OwnedFd here = open(a() + "/file", O_CREAT | O_RDWR);
   ASSERT_EQ(set_lock(here.get(), F_WRLCK, 10, 10), 0);

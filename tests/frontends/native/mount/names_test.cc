@@ -51,7 +51,11 @@ TEST_F(MountNames, AreMadeMovedAndRemovedWithTheErrnoOfPosix) {
   EXPECT_EQ(failure(::mkdir((a() + "/" + std::string(255, 'n')).c_str(), 0755)), 0);
   put(dir + "/other", "other");
   EXPECT_EQ(rename_flags(file, dir + "/other", RENAME_NOREPLACE), EEXIST);
-  EXPECT_EQ(rename_flags(file, dir + "/other", RENAME_EXCHANGE), EINVAL);
+  EXPECT_EQ(rename_flags(file, dir + "/none", RENAME_EXCHANGE), ENOENT);
+  EXPECT_EQ(rename_flags(file, dir + "/other", RENAME_EXCHANGE), 0);
+  EXPECT_EQ(get(file) + " " + get(b() + "/dir/other"), "other text");
+  EXPECT_EQ(rename_flags(file, dir + "/other", RENAME_EXCHANGE), 0);
+  EXPECT_EQ(rename_flags(file, dir, RENAME_EXCHANGE), EINVAL);
   EXPECT_EQ(rename_flags(file, dir + "/other", 0), 0);
   EXPECT_EQ(get(dir + "/other"), "text");
   EXPECT_EQ(rename_flags(dir, dir + "/below", 0), EINVAL);

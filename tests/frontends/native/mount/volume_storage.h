@@ -81,11 +81,20 @@ class VolumeStorage : public Storage {
     STOA_TRY(reply, ns().write(context(asker, open), {.id = id, .offset = offset, .data = pieces}));
     return std::size_t{reply.length};
   }
+  Result<std::size_t> append(const Asker& asker, core::FileId id, OpenNumber open, std::span<const std::byte> data,
+                             bool) override {
+    const std::span<const std::byte> pieces[] = {data};
+    STOA_TRY(reply, ns().write(context(asker, open), {.id = id, .offset = 0, .data = pieces, .append = true}));
+    return std::size_t{reply.length};
+  }
   Status commit(const Asker& asker, core::FileId id, OpenNumber open) override {
     return status_of(ns().commit(context(asker, open), {.id = id}));
   }
   Status allocate(const Asker& asker, const core::RangeRequest& range, OpenNumber open) override {
     return status_of(ns().allocate(context(asker, open), range));
+  }
+  Status zero(const Asker& asker, const core::RangeRequest& range, OpenNumber open) override {
+    return status_of(ns().zero(context(asker, open), range));
   }
   Status punch(const Asker& asker, const core::RangeRequest& range, OpenNumber open) override {
     return status_of(ns().punch(context(asker, open), range));
