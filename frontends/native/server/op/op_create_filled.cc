@@ -11,7 +11,8 @@ WireStatus op_create_filled(OperationRun& run, const CreateFilledArgs& in, MadeR
   // A file that is there never gets the content.
   if (in.mode != kCreateGuarded && in.mode != kCreateExclusive) return WireStatus::invalid;
   const bool guarded = in.mode == kCreateGuarded;
-  return made(run, run.ns.create(run.ctx, {.parent = parent,
+  return made(run,
+              run.ns.create(run.ctx, {.parent = parent,
                                       .name = in.name,
                                       .mode = guarded ? core::CreateMode::kGuarded : core::CreateMode::kExclusive,
                                       .set = set,
