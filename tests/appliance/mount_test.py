@@ -3,6 +3,7 @@
 Mounts are served by processes of their own, which a watchdog kills after a minute: the kernel then fails whatever hangs.
 """
 
+import ctypes
 import errno
 import fcntl
 import mmap
@@ -180,6 +181,43 @@ class MountTest(unittest.TestCase):
         os.close(copied)
         self.assertEqual(self.get(path + "-copy"), b"12")
 
+    def test_what_only_linux_asks_for(self):
+        directory = os.path.join(self.a, "linux")
+        os.mkdir(directory)
+        libc = ctypes.CDLL(None, use_errno=True)
+
+        def calls(function, *words):
+            if function(*words) != 0:
+                raise OSError(ctypes.get_errno(), "failed")
+
+        def exchange(one, two):
+            calls(libc.renameat2, -100, os.fsencode(one), -100, os.fsencode(two), 2)
+
+        def fallocate(file, mode, offset, length):
+            calls(libc.fallocate, file, mode, ctypes.c_long(offset), ctypes.c_long(length))
+
+        one, two = directory + "/one", directory + "/two"
+        self.put(one, b"abcdef")
+        self.put(two, b"two")
+        exchange(one, two)
+        self.assertEqual((self.get(one), self.get(two)), (b"two", b"abcdef"))
+        self.fails(errno.ENOENT, exchange, one, directory + "/none")
+        keep_size, zero_range = 1, 0x10
+        with open(two, "r+b", buffering=0) as file:
+            fallocate(file.fileno(), keep_size, 0, 1 << 20)
+            fallocate(file.fileno(), zero_range | keep_size, 5, 100)
+            fallocate(file.fileno(), zero_range, 1, 2)
+            self.assertEqual(self.get(two), b"a\0\0de\0")
+            fallocate(file.fileno(), zero_range, 6, 1)
+            self.assertEqual(self.get(two), b"a\0\0de\0\0")
+            self.fails(errno.EOPNOTSUPP, fallocate, file.fileno(), 0x08, 0, 4096)
+        file = os.open(directory, os.O_TMPFILE | os.O_RDWR, 0o640)
+        os.write(file, b"named late")
+        self.assertEqual(sorted(os.listdir(directory)), ["one", "two"])
+        os.link(f"/proc/self/fd/{file}", directory + "/late", src_dir_fd=0, follow_symlinks=True)
+        os.close(file)
+        self.assertEqual(self.get(os.path.join(self.b, "linux", "late")), b"named late")
+
     def test_locks_hold_between_mounts(self):
         with open(os.path.join(self.a, "locked"), "w+b") as one, open(os.path.join(self.b, "locked"), "r+b") as two:
             fcntl.lockf(one, fcntl.LOCK_EX | fcntl.LOCK_NB, 10, 5)
@@ -233,6 +271,9 @@ class MountTest(unittest.TestCase):
         with open(os.path.join(self.a, "held"), "w+b", buffering=0) as held, open(os.path.join(self.b, "held"), "r+b") as other:
             fcntl.lockf(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
             held.write(b"not synced")
+            lines = open(os.path.join(self.a, "lines"), "ab", buffering=0)
+            self.addCleanup(lines.close)
+            lines.write(b"before,")
             worker = threading.Thread(target=work)
             worker.start()
             begun.wait()
@@ -241,6 +282,8 @@ class MountTest(unittest.TestCase):
             self.server.start()
             worker.join()
             self.assertEqual(failed, [])
+            lines.write(b"after")
+            self.assertEqual(self.get(os.path.join(self.b, "lines")), b"before,after")
             os.fsync(held.fileno())
             self.assertEqual(os.pread(held.fileno(), 100, 0), b"not synced")
             self.fails(errno.EAGAIN, fcntl.lockf, other, fcntl.LOCK_EX | fcntl.LOCK_NB)

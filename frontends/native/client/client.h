@@ -44,8 +44,7 @@ struct CallOptions {
   std::optional<Identity> as{};
   // The call fails with kTimeout when it is not answered by then, as with ClientOptions::soft; the server is told.
   Deadline deadline{};
-  // Asked ten times a second while the call waits, for the server or to ask again; true ends it with kTimeout. Opens
-  // and locks that such a call turns out to have made are given up when its reply comes.
+  // Asked ten times a second while the call waits, for the server or to ask again; true ends it with kTimeout.
   std::function<bool()> interrupted{};
   // The server's *recall pending*, *in grace* and *locked* are in the reply, and not asked again.
   bool asks_once = false;
@@ -78,7 +77,8 @@ class Client {
   Client(const Client&) = delete;
 
   // Runs a batch. What an operation says is in the reply, errors too; this fails with kTimeout (soft, deadline,
-  // interrupted), kShutdown, kTooLarge (more than one message takes), and with errors of the message as a whole.
+  // interrupted; opens and locks that it turns out to have made are given up when its reply comes), kShutdown,
+  // kTooLarge (more than one message takes), and with errors of the message as a whole.
   //
   // Where the server says *recall pending* or *in grace*, and *locked* to a lock that waits, the rest of the batch is
   // asked again until it is not so, unless `asks_once` is set.

@@ -259,13 +259,21 @@ Status SessionClient::settle_commits(const Batch& batch, const Replies& replies,
     if (batch.code(i) != operations::commit::kCode || replies.status(i) != WireStatus::ok) continue;
     const CommitReply reply = replies.read<operations::commit>(i);
     const U64 file = reply.attr.id;
-    for (const UnstableWrites::Write& write : unstable_.committed(file, newest, reply.verifier)) {
+    const std::vector<UnstableWrites::Write> writes = unstable_.committed(file, newest, reply.verifier);
+    for (std::size_t n = 0; n < writes.size(); ++n) {
+      const UnstableWrites::Write& write = writes[n];
       Batch again;
       again.add_write({.file = File{write.file}, .open = write.open, .offset = write.offset, .stable = 1}, write.data);
       ++rewritten_;
       const auto written = call(again, options);
-      if (!written) return fail(written.error());
-      if (const auto done = written->get<operations::write>(0); !done) return fail(done.error());
+      if (!written) {
+        unstable_.add_back(std::span(writes).subspan(n));
+        return fail(written.error());
+      }
+      if (const auto done = written->get<operations::write>(0); !done) {
+        unstable_.add_back(std::span(writes).subspan(n + 1));
+        return fail(done.error());
+      }
     }
     if (unstable_.take_loss(file)) return fail(Errc::kIo, "writes were lost when the server started anew");
   }

@@ -119,7 +119,9 @@ Status SessionClient::reclaim_locks(ClientConnection& connection, const Welcome&
 }
 
 Status SessionClient::write_again(ClientConnection& connection, const Welcome& welcome) {
-  for (const UnstableWrites::Write& write : unstable_.take_all_but(welcome.boot_verifier)) {
+  const std::vector<UnstableWrites::Write> writes = unstable_.take_all_but(welcome.boot_verifier);
+  for (std::size_t i = 0; i < writes.size(); ++i) {
+    const UnstableWrites::Write& write = writes[i];
     const U64 through = held_.lost(write.open) ? 0 : write.open;
     const WriteArgs wanted{.file = File{write.file},
                            .open = through,
@@ -132,7 +134,7 @@ Status SessionClient::write_again(ClientConnection& connection, const Welcome& w
       const auto asked =
           recover_one(connection, welcome.session, write.call, record_of<operations::write>(wanted), write.data);
       if (!asked) {
-        unstable_.add(write);
+        unstable_.add_back(std::span(writes).subspan(i));
         return fail(asked.error());
       }
       status = *asked;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "frontends/native/protocol/message.h"
@@ -28,6 +29,10 @@ class UnstableWrites {
   };
 
   void add(Write write);
+  // These could not be sent again: a later commit or recovery does it.
+  void add_back(std::span<const Write> writes) {
+    for (const Write& write : writes) add(write);
+  }
   // What a commit that is sent now covers: the writes up to this number.
   U64 newest() const;
   // A commit with this verifier has covered the writes of the file up to this number. Those that it has not kept

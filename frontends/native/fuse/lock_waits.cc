@@ -18,7 +18,10 @@ LockWaits::~LockWaits() {
   {
     const std::lock_guard lock(mutex_);
     ends_ = true;
-    for (const auto& wait : waits_) wait->call.interrupt();
+    for (const auto& wait : waits_) {
+      wait->call.interrupt();
+      wait->call.unmount();
+    }
   }
   changed_.notify_all();
   if (thread_.joinable()) thread_.join();

@@ -15,17 +15,18 @@ StorageLock to_server(const fuse::LockCall& lock) {
   return {.file = lock.file.id, .owner = server_owner(lock), .range = lock.range, .exclusive = lock.exclusive};
 }
 
-// A lock asks for no permission but that of the open, so no groups are needed. Any signal ends the wait for a lock
-// (fcntl(2), flock(2)); nothing else ends but for a process that is being killed.
-Asker lock_asker(const fuse::Call& call, bool waits) {
+// A lock asks for no permission but that of the open, so no groups are needed. A signal ends the wait for a lock
+// between two questions (fuse/lock_waits.h). The question itself goes on: if nobody took its result, the lock would be
+// given up, and with it what the owner held of the range before.
+Asker lock_asker(const fuse::Call& call) {
   return {.cred = {.uid = call.caller().uid, .gid = call.caller().gid},
-          .gives_up = [&call, waits] { return (waits && call.interrupted()) || MountedFileSystem::given_up(call); }};
+          .gives_up = [&call] { return MountedFileSystem::given_up(call); }};
 }
 
 }  // namespace
 
 Result<std::optional<fuse::LockCall>> MountedFileSystem::get_lock(const fuse::Call& call, const fuse::LockCall& lock) {
-  STOA_TRY(held, storage_.test_lock(lock_asker(call, false), to_server(lock)));
+  STOA_TRY(held, storage_.test_lock(lock_asker(call), to_server(lock)));
   if (!held) return std::optional<fuse::LockCall>{};
   return std::optional<fuse::LockCall>{{.file = lock.file,
                                         .range = held->range,
@@ -34,7 +35,7 @@ Result<std::optional<fuse::LockCall>> MountedFileSystem::get_lock(const fuse::Ca
 }
 
 Result<bool> MountedFileSystem::set_lock(const fuse::Call& call, const fuse::LockCall& lock, bool waits) {
-  STOA_TRY(in_the_way, storage_.lock(lock_asker(call, waits), to_server(lock), waits));
+  STOA_TRY(in_the_way, storage_.lock(lock_asker(call), to_server(lock), waits));
   if (in_the_way) return false;
   held_.add(lock.file.id, server_owner(lock), lock.pid);
   return true;
@@ -45,7 +46,7 @@ Status MountedFileSystem::unlock(const fuse::Call& call, const fuse::LockCall& l
   const bool whole = range.range == core::LockRange{};
   const std::uint32_t pid = held_.pid_of(range.file, range.owner);
   if (whole && !held_.remove(range.file, range.owner)) return {};
-  const Status unlocked = storage_.unlock(lock_asker(call, false), range);
+  const Status unlocked = storage_.unlock(lock_asker(call), range);
   // It may still be held: closing asks again.
   if (!unlocked && whole) held_.add(range.file, range.owner, pid);
   return unlocked;
