@@ -9,12 +9,15 @@
 #include <thread>
 
 #include "tests/clients/server_process.h"
+#include "tests/cross/native_caller.h"
 #include "tests/frontends/nfs/v40_protocol/caller_40.h"
 #include "tests/frontends/nfs/v4_protocol/compound_caller.h"
 
 namespace stoa::clients {
 namespace {
 
+using cross::NativeCaller;
+using cross::NativeReply;
 using nfs4::Nfs4Status;
 using test::Bytes;
 using test::Caller40;
@@ -53,6 +56,8 @@ class DelegationsTest : public testing::Test {
     nfs_ = NfsClient::connect(server.nfs(), 0, &why);
     ASSERT_NE(nfs_, nullptr) << why;
     s3_.emplace(server.s3());
+    native_ = NativeCaller::connect(server, 0);
+    ASSERT_NE(native_, nullptr);
     begin_holder();
     other_.emplace(port_, "other", incarnation_);
     other_->connect();
@@ -78,6 +83,9 @@ class DelegationsTest : public testing::Test {
       ASSERT_TRUE(nfs_->write(file.handle, 0, name[0] == 'f' ? kWritten : "the other one", FILE_SYNC).ok());
     }
     v3_ = nfs_->lookup(dir_, "f").handle;
+    native_dir_ = native_->walk(folder_).file;
+    native_f_ = native_->lookup(native_dir_, "f").file;
+    native_g_ = native_->lookup(native_dir_, "g").file;
     dir4_ = holder_->handle_of({"test", folder_});
     const auto writes = kind == Kind::kWrite;
     open_ = holder_->open(dir4_, "f", writes ? kBoth | kWantWrite : kRead, 0, false, folder_);
@@ -103,6 +111,12 @@ class DelegationsTest : public testing::Test {
     return reply.status != 503;
   }
 
+  // The client asks again by itself until the server does not say *recall pending*.
+  static bool done(const NativeReply& reply) {
+    EXPECT_TRUE(reply.ok()) << reply.text();
+    return true;
+  }
+
   // The present content, for any reader.
   std::string content(const std::string& name) {
     const NfsReply found = nfs_->lookup(dir_, name);
@@ -110,6 +124,7 @@ class DelegationsTest : public testing::Test {
     const NfsReply read = nfs_->read_all(found.handle);
     if (!read.ok()) return "(" + read.text() + ")";
     EXPECT_EQ(s3_->get(key(name)).body, read.data);
+    EXPECT_EQ(native_->read(native_->lookup(native_dir_, name).file, 0, 100).data, read.data);
     return read.data;
   }
   bool exists(const std::string& name) { return nfs_->lookup(dir_, name).ok(); }
@@ -117,6 +132,8 @@ class DelegationsTest : public testing::Test {
 
   std::vector<Case> version3();
   std::vector<Case> s3();
+  std::vector<Case> native();
+  std::vector<Case> native_more();
   std::vector<Case> version4(const std::string& who, const std::function<Nfs4Status(const Ops&)>& by);
   std::vector<Case> version42();
   void each(const std::string& protocol, const std::function<std::vector<Case>()>& cases,
@@ -203,11 +220,13 @@ class DelegationsTest : public testing::Test {
   std::uint16_t port_ = 0;
   std::unique_ptr<NfsClient> nfs_;
   std::optional<S3Client> s3_;
+  std::unique_ptr<NativeCaller> native_;
   std::optional<CompoundCaller> holder_, other_;
   std::optional<Caller40> minor0_;
   std::string folder_, upload_, etag_;
   NfsHandle dir_, v3_;
   Bytes dir4_;
+  native::File native_dir_{}, native_f_{}, native_g_{};
   CompoundCaller::Open open_;
   std::string seen_;
 };
@@ -298,6 +317,128 @@ std::vector<Case> DelegationsTest::s3() {
          return reply.element("Code").empty();
        },
        removed},
+  };
+}
+
+std::vector<Case> DelegationsTest::native() {
+  const auto unchanged = [this](const std::string& was) { EXPECT_EQ(content("f"), was); };
+  return {
+      {"read", false,
+       [this] {
+         const NativeReply read = native_->read(native_f_, 0, 100);
+         seen_ = read.data;
+         return done(read);
+       },
+       [this](const std::string& was) { EXPECT_EQ(seen_, was); }},
+      {"getattr", false, [this] { return done(native_->getattr(native_f_)); }, unchanged},
+      {"write", true, [this] { return done(native_->write(native_f_, 8, "xy")); },
+       [this](const std::string& was) { EXPECT_EQ(content("f"), was.substr(0, 8) + "xy"); }},
+      {"setattr of the mode", true,
+       [this] { return done(native_->set(native_f_, {.which = native::kSetMode, .mode = 0600})); },
+       [=, this](const std::string& was) {
+         unchanged(was);
+         EXPECT_EQ(nfs_->getattr(v3_).attr->mode & 07777, 0600u);
+       }},
+      {"setattr of the size", true, [this] { return done(native_->resize(native_f_, 3)); },
+       [this](const std::string& was) { EXPECT_EQ(content("f"), was.substr(0, 3)); }},
+      {"link", true,
+       [this] {
+         return done(
+             native_->run<native::operations::link>({.file = native_f_, .parent = native_dir_, .name = "second"}));
+       },
+       [this](const std::string& was) { EXPECT_EQ(content("second"), was); }},
+      {"unlink", true, [this] { return done(native_->unlink(native_dir_, "f")); },
+       [this](const std::string& was) {
+         EXPECT_FALSE(exists("f"));
+         EXPECT_EQ(read_by_holder(), was);
+       }},
+      {"rename of it", true, [this] { return done(native_->rename(native_dir_, "f", native_dir_, "h")); },
+       [this](const std::string& was) { EXPECT_EQ(content("h"), was); }},
+      {"rename over it", true, [this] { return done(native_->rename(native_dir_, "g", native_dir_, "f")); },
+       [this](const std::string& was) {
+         EXPECT_EQ(content("f"), "the other one");
+         EXPECT_EQ(read_by_holder(), was);
+       }},
+  };
+}
+
+// Opens and locks, ranges, and operations that other protocols do not have.
+std::vector<Case> DelegationsTest::native_more() {
+  const auto unchanged = [this](const std::string& was) { EXPECT_EQ(content("f"), was); };
+  const auto with_data = [this](auto add) {
+    native::Batch batch;
+    add(batch, NativeCaller::bytes("++"));
+    return done(native_->call(batch));
+  };
+  return {
+      {"open, read and close", false,
+       [this] {
+         const NativeReply read = native_->read_all(native_f_);
+         seen_ = read.data;
+         return done(read);
+       },
+       [this](const std::string& was) { EXPECT_EQ(seen_, was); }},
+      {"open for writing", true,
+       [this] {
+         const std::uint64_t open = native_->new_open();
+         const bool opened = done(
+             native_->run<native::operations::open>({.file = native_f_, .open = open, .access = native::kOpenWrite}));
+         return done(native_->run<native::operations::close>({open})) && opened;
+       },
+       unchanged},
+      {"open that truncates, write and close", true, [this] { return done(native_->put(native_dir_, "f", kPut)); },
+       [this](const std::string&) { EXPECT_EQ(content("f"), kPut); }},
+      {"append", true,
+       [=, this] {
+         return with_data([&](native::Batch& batch, auto data) {
+           batch.add_with<native::operations::append>({.file = native_f_, .stable = 1}, data);
+         });
+       },
+       [this](const std::string& was) { EXPECT_EQ(content("f"), was + "++"); }},
+      {"exchange", true,
+       [this] {
+         return done(native_->run<native::operations::exchange>(
+             {.from_parent = native_dir_, .to_parent = native_dir_, .from_name = "g", .to_name = "f"}));
+       },
+       [this](const std::string& was) {
+         EXPECT_EQ(content("f"), "the other one");
+         EXPECT_EQ(content("g"), was);
+       }},
+      {"lock", true,
+       [this] {
+         const bool locked = done(native_->run<native::operations::lock>(
+             {.file = native_f_, .owner = 1, .length = native::kLockToEnd, .exclusive = 1}));
+         return done(native_->run<native::operations::unlock>(
+                    {.file = native_f_, .owner = 1, .length = native::kLockToEnd})) &&
+                locked;
+       },
+       unchanged},
+      {"seek", false, [this] { return done(native_->run<native::operations::seek>({.file = native_f_})); }, unchanged},
+      {"allocate", true,
+       [this] { return done(native_->run<native::operations::allocate>({.file = native_f_, .length = 12})); },
+       [this](const std::string& was) { EXPECT_EQ(content("f"), was + std::string(2, '\0')); }},
+      {"punch", true,
+       [this] { return done(native_->run<native::operations::punch>({.file = native_f_, .offset = 8, .length = 1})); },
+       [this](const std::string& was) { EXPECT_EQ(content("f"), was.substr(0, 8) + '\0' + was.substr(9)); }},
+      {"zero", true,
+       [this] { return done(native_->run<native::operations::zero>({.file = native_f_, .offset = 9, .length = 2})); },
+       [this](const std::string& was) { EXPECT_EQ(content("f"), was.substr(0, 9) + std::string(2, '\0')); }},
+      {"copy_range over it", true,
+       [this] {
+         return done(native_->run<native::operations::copy_range>({.from = native_g_, .to = native_f_, .length = 13}));
+       },
+       [this](const std::string&) { EXPECT_EQ(content("f"), "the other one"); }},
+      {"copy_range from it", false,
+       [this] {
+         return done(native_->run<native::operations::copy_range>({.from = native_f_, .to = native_g_, .length = 10}));
+       },
+       [this](const std::string& was) { EXPECT_EQ(content("g"), was + "one"); }},
+      {"set_xattr", true,
+       [this] {
+         return done(
+             native_->run<native::operations::set_xattr>({.file = native_f_, .name = "user.color", .value = "red"}));
+       },
+       unchanged},
   };
 }
 
@@ -451,6 +592,12 @@ TEST_F(AnsweredTest, Version3SeesWhatTheHolderHadCached) {
 TEST_F(AnsweredTest, S3SeesWhatTheHolderHadCached) {
   all("s3", [this] { return s3(); });
 }
+TEST_F(AnsweredTest, NativeSeesWhatTheHolderHadCached) {
+  all("native", [this] { return native(); });
+}
+TEST_F(AnsweredTest, NativeOpensLocksAndRangesSeeWhatTheHolderHadCached) {
+  all("native-more", [this] { return native_more(); });
+}
 TEST_F(AnsweredTest, AnotherClientOf41SeesWhatTheHolderHadCached) {
   all("v41", [this] { return version4("minor 1", [this](const Ops& ops) { return by_other(ops); }); });
 }
@@ -489,6 +636,9 @@ TEST_F(UnansweredTest, Version3WaitsNoLongerThanTheRecall) {
 }
 TEST_F(UnansweredTest, S3WaitsNoLongerThanTheRecall) {
   all("s3", [this] { return s3(); });
+}
+TEST_F(UnansweredTest, NativeWaitsNoLongerThanTheRecall) {
+  all("native", [this] { return native(); });
 }
 TEST_F(UnansweredTest, AnotherClientOf41WaitsNoLongerThanTheRecall) {
   all("v41", [this] { return version4("minor 1", [this](const Ops& ops) { return by_other(ops); }); });
