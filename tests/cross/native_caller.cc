@@ -49,6 +49,7 @@ NativeReply NativeCaller::last_of(const Batch& batch, const Result<Replies>& rep
   if (!reply.ok()) return reply;
   reply.file = File{replies->file(last)};
   reply.attr = attributes_of(*replies, batch.code(last), last);
+  if (batch.code(last) == operations::read::kCode) reply.end = replies->read<operations::read>(last).end_of_file != 0;
   const auto data = replies->data(last);
   reply.data.assign(reinterpret_cast<const char*>(data.data()), data.size());
   return reply;

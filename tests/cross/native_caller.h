@@ -18,6 +18,7 @@ struct NativeReply {
   native::File file{};        // looked up, opened or made
   native::Attributes attr{};  // of that file
   std::string data{};         // of reads
+  bool end = false;           // behind it the file ends
 
   bool ok() const { return why.empty() && status == native::WireStatus::ok; }
   std::string text() const { return why.empty() ? std::string(native::to_string(status)) : why; }
