@@ -277,6 +277,9 @@ TEST_F(AuditRefusalsTest, RefusalsOfTheProtocols) {
   std::ofstream(forged_file) << "host " << host_key->key << ' ' << host_key->secret << "x\n";
   ASSERT_EQ(chmod(forged_file.c_str(), 0600), 0);
   EXPECT_FALSE(native::Client::connect({.url = url, .key_file = forged_file}));
+  EXPECT_TRUE((*entered)->call(look, as_ann));
+  ASSERT_EQ(stoa({"host", "key", "remove", "serve"}), 0) << output_;
+  EXPECT_FALSE((*entered)->call(look, as_ann));
 
   ASSERT_EQ(stoa({"audit", "query", "--operation", "refused"}), 0) << output_;
   const Json reply = Json::parse(output_);
@@ -301,7 +304,7 @@ TEST_F(AuditRefusalsTest, RefusalsOfTheProtocols) {
                    host + "call through /" + name + no_rule, host + "log-in to /" + name + no_rule,
                    uid + "nfs4 lookup /" + name + wrong_flavor, uid + "nfs3 readdirplus" + wrong_flavor,
                    key + "SignatureDoesNotMatch", "s3 access key NOBODY GET /" + name + "/key: InvalidAccessKeyId",
-                   host + "log-in to /" + name + ": wrong key"}));
+                   host + "log-in to /" + name + ": wrong key", host + "call through /" + name + ": wrong key"}));
   ASSERT_EQ(stoa({"export", "remove", name}), 0) << output_;
 }
 
