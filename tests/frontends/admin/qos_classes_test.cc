@@ -25,7 +25,7 @@ TEST_F(AdminTest, QosClassesAreSetListedAndRemovedByTheirWords) {
     EXPECT_EQ(set.json["use"]["read_bytes"], 0);
     EXPECT_EQ(get("/v1/qos/class?target=" + target).json, set.json);
   }
-  EXPECT_EQ(get("/v1/qos/classes").json["qos_classes"].size(), 11u);
+  EXPECT_EQ(get("/v1/qos/classes").json["qos_classes"].size(), 12u);
   // Kinds not named are not limited.
   EXPECT_EQ(call(Method::kPut, "/v1/qos/class?target=/dir", R"({"metadata_ops": 5, "read_bytes": null})")
                 .json["limits"]["read_bytes"],
