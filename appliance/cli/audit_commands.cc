@@ -202,7 +202,7 @@ void add_audit_commands(CLI::App& app, Session& session) {
   command->add_option(
       "--operation", o->operation,
       "Only these: create, write, delete (remove, rmdir, purge), rename, attributes, read, list, admin, ...");
-  command->add_option("--protocol", o->protocol, "Only what came through nfs, s3 or admin");
+  command->add_option("--protocol", o->protocol, "Only what came through nfs, s3, native or admin");
   command->add_option("--result", o->result,
                       "Only with this result: ok, the word of an error, or denied for all errors");
   command->add_option("--from", o->from, "Only from this time on: 2026-11-22 or 2026-11-22T10:00:00Z")

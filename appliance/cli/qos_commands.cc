@@ -260,7 +260,7 @@ void add_qos_commands(CLI::App& app, Session& session) {
     command
         ->add_option(
             "target", o->target,
-            "/a/directory, user:NAME, group:NAME, client:NETWORK, protocol:nfs, protocol:s3, export:NAME or background")
+            "/a/directory, user:NAME, group:NAME, client:NETWORK, protocol:nfs|s3|native, export:NAME or background")
         ->required();
   };
 

@@ -7,8 +7,8 @@
 namespace stoa::admin {
 namespace {
 
-constexpr std::array<std::pair<core::Protocol, std::string_view>, 2> kProtocols{
-    {{core::Protocol::kNfs, "nfs"}, {core::Protocol::kS3, "s3"}}};
+constexpr std::array<std::pair<core::Protocol, std::string_view>, 3> kProtocols{
+    {{core::Protocol::kNfs, "nfs"}, {core::Protocol::kS3, "s3"}, {core::Protocol::kNative, "native"}}};
 
 // A user or group by its name or number.
 template <class Record>

@@ -43,7 +43,7 @@ Status known_words(const core::AuditQuery& query) {
       "create",     "mkdir", "symlink", "mknod",   "write",      "remove", "rmdir", "delete",     "rename", "link",
       "attributes", "xattr", "quota",   "restore", "purge",      "read",   "list",  "lookup",     "admin",  "refused",
       "omitted",    "lost",  "begin",   "day",     "checkpoint", "expire", "cut",   "transferred"};
-  constexpr std::string_view kProtocols[] = {"nfs", "s3", "admin", "internal"};
+  constexpr std::string_view kProtocols[] = {"nfs", "s3", "native", "admin", "internal"};
   const auto check = [](const char* name, const std::optional<std::string>& word,
                         std::span<const std::string_view> known) -> Status {
     if (!word || std::ranges::find(known, *word) != known.end()) return {};

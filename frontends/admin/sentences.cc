@@ -177,7 +177,7 @@ constexpr CauseSentence kCauseSentences[] = {
     {Cause::kPathNotAbsolute, "'{1}' must be a path of the volume, from its root on"},
     {Cause::kPathDots, "the path '{1}' must not hold '.' and '..'"},
     {Cause::kDirectoryUnknown, "there is no directory '{1}' in the volume"},
-    {Cause::kProtocolUnknown, "there is no protocol '{1}'; there are nfs and s3"},
+    {Cause::kProtocolUnknown, "there is no protocol '{1}'; there are nfs, s3 and native"},
     {Cause::kProtocolMissing, "say through which 'protocols' it is published: nfs, s3, native"},
     {Cause::kFlavorUnknown, "there is no security flavor '{1}'; there are sys, krb5, krb5i and krb5p"},
     {Cause::kFlavorNotOffered, "export '{1}' cannot ask for {2}: {3}"},

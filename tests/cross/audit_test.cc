@@ -1,18 +1,24 @@
-// Audit through NFSv3, NFSv4.1 and S3: each class with the right user, path, protocol, client and result; and a watcher
-// that sees all of them.
+// Audit through NFSv3, NFSv4.1, S3 and native: each class with the right user, path, protocol, client and result; and a
+// watcher that sees all of them.
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include <nlohmann/json.hpp>
 
+#include "frontends/native/client/key_file.h"
 #include "tests/clients/server_process.h"
+#include "tests/cross/native_caller.h"
 #include "tests/frontends/nfs/v4_protocol/compound_caller.h"
 
 namespace stoa::clients {
 namespace {
 
+using cross::NativeCaller;
+using native::WireStatus;
 using nfs4::Nfs4Status;
 using test::CompoundCaller;
 using test::Ops;
@@ -166,12 +172,61 @@ TEST_F(AuditProtocolsTest, S3) {
   EXPECT_EQ(recorded("s3", {"--result", "denied"}), (Lines{user + " write /large quota"}));
 }
 
+TEST_F(AuditProtocolsTest, Native) {
+  audit("all");
+  const auto ann = NativeCaller::connect(*server_, kAnn);
+  ASSERT_NE(ann, nullptr);
+  const native::File dir = ann->walk(folder_).file;
+  ASSERT_TRUE(ann->put(dir, "f", "hello").ok());
+  const native::File file = ann->lookup(dir, "f").file;
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(ann->read_all(file).ok());
+  ASSERT_TRUE(ann->mkdir(dir, "d").ok());
+  ASSERT_TRUE(ann->run<native::operations::symlink>({.parent = dir, .name = "s", .target = "f"}).ok());
+  ASSERT_TRUE(ann->run<native::operations::link>({.file = file, .parent = dir, .name = "l"}).ok());
+  ASSERT_TRUE(ann->set(file, {.which = native::kSetMode, .mode = 0600}).ok());
+  ASSERT_TRUE(ann->rename(dir, "f", dir, "g").ok());
+  ann->list(dir);
+  ASSERT_TRUE(ann->unlink(dir, "g").ok());
+  ASSERT_TRUE(ann->run<native::operations::rmdir>({.parent = dir, .name = "d"}).ok());
+  EXPECT_EQ(recorded("native"), (Lines{"ann create /f ok", "ann write /f ok", "ann read /f ok", "ann mkdir /d ok",
+                                       "ann symlink /s ok", "ann link /l ok", "ann attributes /f ok",
+                                       "ann rename /f /g ok", "ann list  ok", "ann remove /g ok", "ann rmdir /d ok"}));
+  EXPECT_EQ(recorded("native", {"--user", "ann"}).size(), 11u);
+  EXPECT_EQ(recorded("nfs").size(), 0u);
+}
+
+TEST_F(AuditProtocolsTest, NativeDenied) {
+  const NfsReply closed = root_->mkdir(dir_, "closed", 0700);
+  ASSERT_TRUE(closed.ok() && root_->create(dir_, "f").ok());
+  const auto ann = NativeCaller::connect(*server_, kAnn);
+  ASSERT_NE(ann, nullptr);
+  const native::File dir = ann->walk(folder_).file;
+  const native::File file = ann->lookup(dir, "f").file, shut = ann->lookup(dir, "closed").file;
+  audit("denied");
+  EXPECT_EQ(ann->put(shut, "x", "").status, WireStatus::access);
+  EXPECT_EQ(ann->lookup(shut, "x").status, WireStatus::access);
+  EXPECT_EQ(ann->set(file, {.which = native::kSetMode, .mode = 0777}).status, WireStatus::not_owner);
+  EXPECT_EQ(ann->write(file, 0, "x").status, WireStatus::access);
+  EXPECT_EQ(ann->unlink(shut, "x").status, WireStatus::access);
+  EXPECT_EQ(ann->rename(dir, "f", shut, "f").status, WireStatus::access);
+  ASSERT_EQ(stoa({"quota", "set", path(), "--files", "2"}), 0) << output_;
+  EXPECT_EQ(ann->put(dir, "over", "").status, WireStatus::quota);
+  EXPECT_EQ(recorded("native"),
+            (Lines{"ann create /closed/x access", "ann lookup /closed/x access", "ann attributes /f not_owner",
+                   "ann write /f access", "ann remove /closed/x access", "ann rename /f /closed/f access",
+                   "ann create /over quota"}));
+}
+
+// On a server of its own: of one address, 20 denials a second are recorded one by one.
+class AuditRefusalsTest : public AuditProtocolsTest {};
+
 // Refusals by the servers before authentication.
-TEST_F(AuditProtocolsTest, RefusalsOfTheProtocols) {
+TEST_F(AuditRefusalsTest, RefusalsOfTheProtocols) {
   audit("denied");
   const std::string name = "audited-export";
-  ASSERT_EQ(
-      stoa({"export", "create", name, "--path", path(), "--client", "127.0.0.1,rw,squash=none", "--owner", "root"}), 0)
+  ASSERT_EQ(stoa({"export", "create", name, "--path", path(), "--client", "127.0.0.1,rw,squash=none", "--owner", "root",
+                  "--native"}),
+            0)
       << output_;
   NfsTarget target = server_->nfs();
   target.export_path = "/" + name;
@@ -185,6 +240,15 @@ TEST_F(AuditProtocolsTest, RefusalsOfTheProtocols) {
   bucket.bucket = name;
   S3Client s3(bucket);
   EXPECT_TRUE(s3.list().reply.ok());
+  std::string url = server_->value("STOA_NATIVE_URL");
+  url.replace(url.rfind('/') + 1, url.npos, name);
+  const native::ClientOptions wanted{.url = url, .key_file = server_->value("STOA_NATIVE_KEY_FILE")};
+  const auto entered = native::Client::connect(wanted);
+  ASSERT_TRUE(entered) << describe(entered.error());
+  native::Batch look;
+  look.add<native::operations::getattr>({native::File{(*entered)->facts().root}});
+  const native::CallOptions as_ann{.as = native::Identity{.uid = kAnn, .gid = kAnn}};
+  EXPECT_TRUE((*entered)->call(look, as_ann));
 
   ASSERT_EQ(stoa({"export", "set", name, "--client", "192.0.2.0/24"}), 0) << output_;
   EXPECT_EQ(NfsClient::connect(target, kAnn, &why), nullptr);
@@ -192,6 +256,10 @@ TEST_F(AuditProtocolsTest, RefusalsOfTheProtocols) {
   EXPECT_EQ(v4.call(Ops().putrootfh().lookup(name)).status, Nfs4Status::kAccess);
   EXPECT_EQ(v4.call(Ops().putfh(handle).getfh()).status, Nfs4Status::kAccess);
   EXPECT_EQ(s3.get("key").element("Code"), "AccessDenied");
+  const auto refused = (*entered)->call(look, as_ann);
+  EXPECT_TRUE(!refused && refused.error().code == Errc::kAccess);
+  const auto kept_out = native::Client::connect(wanted);
+  EXPECT_TRUE(!kept_out && kept_out.error().code == Errc::kAccess);
 
   // The caller's flavor must be one of the export's.
   ASSERT_EQ(stoa({"export", "set", name, "--client", "127.0.0.1,rw,squash=none", "--sec", "krb5p"}), 0) << output_;
@@ -203,6 +271,15 @@ TEST_F(AuditProtocolsTest, RefusalsOfTheProtocols) {
   EXPECT_EQ(S3Client(forged).get("key").element("Code"), "SignatureDoesNotMatch");
   forged.access_key = "NOBODY";
   EXPECT_EQ(S3Client(forged).get("key").element("Code"), "InvalidAccessKeyId");
+  const auto host_key = native::read_key_file(wanted.key_file);
+  ASSERT_TRUE(host_key);
+  const std::string forged_file = server_->value("STOA_DATA") + "/forged.key";
+  std::ofstream(forged_file) << "host " << host_key->key << ' ' << host_key->secret << "x\n";
+  ASSERT_EQ(chmod(forged_file.c_str(), 0600), 0);
+  EXPECT_FALSE(native::Client::connect({.url = url, .key_file = forged_file}));
+  EXPECT_TRUE((*entered)->call(look, as_ann));
+  ASSERT_EQ(stoa({"host", "key", "remove", "serve"}), 0) << output_;
+  EXPECT_FALSE((*entered)->call(look, as_ann));
 
   ASSERT_EQ(stoa({"audit", "query", "--operation", "refused"}), 0) << output_;
   const Json reply = Json::parse(output_);
@@ -220,11 +297,14 @@ TEST_F(AuditProtocolsTest, RefusalsOfTheProtocols) {
   const std::string no_rule = ": the export has no rule for this address";
   const std::string wrong_flavor = ": the export wants another security flavor";
   const std::string key = "s3 access key " + bucket.access_key + " GET /" + name + "/key: ";
+  const std::string host = "native host key " + host_key->key + " ";
   EXPECT_EQ(all,
             (Lines{uid + "MNT /" + name + no_rule, uid + "nfs3 getattr" + no_rule,
                    uid + "nfs4 lookup /" + name + no_rule, uid + "nfs4 putfh /" + name + no_rule, key + "AccessDenied",
+                   host + "call through /" + name + no_rule, host + "log-in to /" + name + no_rule,
                    uid + "nfs4 lookup /" + name + wrong_flavor, uid + "nfs3 readdirplus" + wrong_flavor,
-                   key + "SignatureDoesNotMatch", "s3 access key NOBODY GET /" + name + "/key: InvalidAccessKeyId"}));
+                   key + "SignatureDoesNotMatch", "s3 access key NOBODY GET /" + name + "/key: InvalidAccessKeyId",
+                   host + "log-in to /" + name + ": wrong key", host + "call through /" + name + ": wrong key"}));
   ASSERT_EQ(stoa({"export", "remove", name}), 0) << output_;
 }
 

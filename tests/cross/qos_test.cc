@@ -1,4 +1,4 @@
-// One limit over all protocols together, set from the command line: NFSv3, NFSv4 and S3 at the same time.
+// One limit over all protocols together, set from the command line: NFSv3, NFSv4, S3 and native at the same time.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "tests/clients/server_process.h"
+#include "tests/cross/native_caller.h"
 #include "tests/frontends/nfs/v4_protocol/compound_caller.h"
 
 namespace stoa::clients {
@@ -43,11 +44,13 @@ TEST_F(QosTest, ADirectoryLimitIsHeldOverAllProtocolsTogether) {
   v4.connect();
   const test::Bytes handle = v4.handle_of({"test"});
   S3Client s3(server_->s3());
+  const auto native = cross::NativeCaller::connect(*server_, 0);
+  ASSERT_NE(native, nullptr);
 
   stoa("qos set /test --metadata " + std::to_string(kRate));
   const auto began = std::chrono::steady_clock::now();
   std::atomic<int> done{0};
-  std::array<int, 3> by_protocol{};
+  std::array<int, 4> by_protocol{};
   const auto run = [&](int& mine, const auto& operation) {
     while (done.fetch_add(1) < kOperations) {
       EXPECT_TRUE(operation());
@@ -59,6 +62,7 @@ TEST_F(QosTest, ADirectoryLimitIsHeldOverAllProtocolsTogether) {
     const std::jthread second(
         [&] { run(by_protocol[1], [&] { return v4.call(test::Ops().putfh(handle).op(9).u32(0)).ok(); }); });
     const std::jthread third([&] { run(by_protocol[2], [&] { return s3.head("none").status == 404; }); });
+    const std::jthread fourth([&] { run(by_protocol[3], [&] { return native->getattr(native->top()).ok(); }); });
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   // A burst of 100 ms, and the request that goes into debt.
@@ -82,7 +86,8 @@ TEST_F(QosTest, LimitsAreSetShownAndTakenAwayFromTheCommandLine) {
                            "\"weight\": 200", "\"guarantee_write_bytes\": 1048576"}) {
     EXPECT_NE(changed.find(part), std::string::npos) << part << " in " << changed;
   }
-  for (const char* target : {"protocol:nfs", "client:10.0.0.0/8", "export:test", "user:4711", "group:7"}) {
+  for (const char* target :
+       {"protocol:nfs", "protocol:native", "client:10.0.0.0/8", "export:test", "user:4711", "group:7"}) {
     stoa(std::string("qos set --weight 50 ") + target);
     EXPECT_NE(stoa("qos list").find(target), std::string::npos);
   }

@@ -1,5 +1,5 @@
-// One quota, 64 writers, three protocols: NFSv3 (libnfs), NFSv4.1 and S3 at once. Never one byte or file over, and full
-// to the last one at the end.
+// One quota, 64 writers, four protocols: NFSv3 (libnfs), NFSv4.1, S3 and native at once. Never one byte or file over,
+// and full to the last one at the end.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -9,11 +9,15 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/clients/server_process.h"
+#include "tests/cross/native_caller.h"
 #include "tests/frontends/nfs/v4_protocol/compound_caller.h"
 
 namespace stoa::clients {
 namespace {
 
+using cross::NativeCaller;
+using cross::NativeReply;
+using native::WireStatus;
 using nfs4::Nfs4Status;
 using test::CompoundCaller;
 using test::Ops;
@@ -133,12 +137,44 @@ class QuotaProtocolsTest : public ::testing::Test {
       return put.ok();
     };
   }
+  Write over_native(int number, bool append) {
+    std::shared_ptr<NativeCaller> client = NativeCaller::connect(*server_, 0);
+    auto next = std::make_shared<std::uint64_t>(0);
+    const std::string name = "native." + std::to_string(number) + ".";
+    const native::File dir = client->walk(folder_).file;
+    const auto allowed = [](const NativeReply& reply) {
+      EXPECT_TRUE(reply.ok() || reply.status == WireStatus::quota) << reply.text();
+      return reply.ok();
+    };
+    if (!append) {
+      return [=](std::uint64_t) { return allowed(client->put(dir, name + std::to_string((*next)++), "")); };
+    }
+    EXPECT_TRUE(client->put(dir, name, "").ok());
+    const native::File file = client->lookup(dir, name).file;
+    // At an offset, at the end, and in a file that is made with it.
+    return [=](std::uint64_t size) {
+      const std::string text(size, 'n');
+      const std::uint64_t turn = (*next)++;
+      if (turn % 3 == 0) return allowed(client->write(file, client->getattr(file).attr.size, text, turn % 2 == 0));
+      native::Batch batch;
+      const std::string filled = name + std::to_string(turn);
+      if (turn % 3 == 1) {
+        batch.add_with<native::operations::append>({.file = file, .stable = 1}, NativeCaller::bytes(text));
+      } else {
+        batch.add_with<native::operations::create_filled>(
+            {.parent = dir, .mode = native::kCreateGuarded, .name = filled}, NativeCaller::bytes(text));
+      }
+      return allowed(client->call(batch));
+    };
+  }
   Write writer(int number, bool append) {
-    switch (number % 3) {
+    switch (number % 4) {
       case 0:
         return over_nfs3(number, append);
       case 1:
         return over_nfs4(number, append);
+      case 2:
+        return over_native(number, append);
       default:
         return over_s3(number);
     }
@@ -204,16 +240,18 @@ TEST_F(QuotaProtocolsTest, ASoftLimitWhoseGraceIsOverIsToldByEveryProtocol) {
   std::string output;
   ASSERT_EQ(stoa({"quota", "set", "/test/" + folder_, "--soft-bytes", "500000", "--grace", "1s"}, &output), 0)
       << output;
-  const Write v3 = over_nfs3(0, true), v4 = over_nfs4(1, true), s3 = over_s3(2);
+  const Write v3 = over_nfs3(0, true), v4 = over_nfs4(1, true), s3 = over_s3(2), native = over_native(3, true);
   ASSERT_TRUE(v3(500'001)) << "while grace lasts";
   // Grace ends by the server's clock, in a second: sooner than this many bytes come one by one.
   while (s3(1)) {
   }
   EXPECT_FALSE(v3(1));
   EXPECT_FALSE(v4(1));
+  EXPECT_FALSE(native(1));
   ASSERT_TRUE(nfs_->setattr(nfs_->lookup(dir_, "v3.0.").handle, {.size = 0}).ok());
   EXPECT_TRUE(s3(1));
   EXPECT_TRUE(v4(1));
+  EXPECT_TRUE(native(1));
 }
 
 TEST_F(QuotaProtocolsTest, HomesGetTheirLimitThroughEveryProtocol) {
@@ -227,6 +265,12 @@ TEST_F(QuotaProtocolsTest, HomesGetTheirLimitThroughEveryProtocol) {
   EXPECT_EQ(nfs_->fsstat(bob.handle).bytes_total, 1000u);
   EXPECT_EQ(nfs_->write(nfs_->create(bob.handle, "f").handle, 0, std::string(1001, 'x'), FILE_SYNC).status,
             NFS3ERR_DQUOT);
+  const auto native = NativeCaller::connect(*server_, 0);
+  const NativeReply cat = native->mkdir(native->walk(folder_).file, "cat");
+  ASSERT_TRUE(cat.ok()) << cat.text();
+  EXPECT_EQ(native->bytes_available(cat.file), 1000u);
+  EXPECT_EQ(native->put(cat.file, "f", std::string(1001, 'x')).status, WireStatus::quota);
+  EXPECT_TRUE(native->put(cat.file, "f", std::string(1000, 'x')).ok());
 }
 
 TEST_F(QuotaProtocolsTest, AUserIsLimitedThroughEveryProtocol) {
@@ -243,6 +287,12 @@ TEST_F(QuotaProtocolsTest, AUserIsLimitedThroughEveryProtocol) {
   S3Client s3(server_->s3());
   EXPECT_EQ(s3.put(folder_ + "/f", std::string(1001, 'x')).element("Code"), "QuotaExceeded");
   EXPECT_TRUE(s3.put(folder_ + "/f", std::string(1000, 'x')).ok()) << "the file stays its owner's";
+  const auto native = NativeCaller::connect(*server_, 0);
+  const native::File mine = native->walk(folder_ + "/f").file, others = native->walk(folder_ + "/g").file;
+  EXPECT_EQ(native->write(mine, 1000, "x").status, WireStatus::quota);
+  EXPECT_EQ(native->set(others, {.which = native::kSetUid, .uid = 4321}).status, WireStatus::quota);
+  ASSERT_TRUE(native->resize(mine, 899).ok());
+  EXPECT_TRUE(native->set(others, {.which = native::kSetUid, .uid = 4321}).ok());
 }
 
 }  // namespace

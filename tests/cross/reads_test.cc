@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "tests/clients/server_process.h"
+#include "tests/cross/native_caller.h"
 #include "tests/frontends/nfs/nfs_caller.h"
 #include "tests/frontends/nfs/v4_protocol/compound_caller.h"
 
@@ -85,6 +86,8 @@ class ReadsTest : public testing::Test {
     v4_ = std::make_unique<CompoundCaller>(port_, testing::UnitTest::GetInstance()->current_test_info()->name());
     v4_->connect();
     s3_.emplace(server_->s3());
+    native_ = cross::NativeCaller::connect(*server_, 0);
+    ASSERT_NE(native_, nullptr);
     if (files_.empty()) make_files();
     make_protocols();
   }
@@ -169,6 +172,14 @@ class ReadsTest : public testing::Test {
     return {reply.status == 206, reply.body, offset + count >= file.content.size()};
   }
 
+  Answer read_native(const Twin& file, std::uint64_t offset, std::uint32_t count) {
+    native::Batch batch;
+    batch.add<native::operations::lookup>({.parent = native_->top(), .name = file.name});
+    batch.add<native::operations::read>({.file = native::result_of(0), .offset = offset, .length = count});
+    cross::NativeReply reply = native_->call(batch);
+    return {reply.ok(), std::move(reply.data), reply.end};
+  }
+
   void make_protocols() {
     v40_ = std::make_unique<test::WireClient>(port_);
     protocols_ = {
@@ -209,6 +220,9 @@ class ReadsTest : public testing::Test {
                             return take_read_plus(result, o);
                           },
                           [this] { v4_->reconnect(port_); }});
+    protocols_.push_back({"native",
+                          [this](const Twin& f, std::uint64_t o, std::uint32_t c) { return read_native(f, o, c); },
+                          [this] { native_ = cross::NativeCaller::connect(*server_, 0); }});
   }
 
   // The worker has no memory for replies from now on.
@@ -244,6 +258,7 @@ class ReadsTest : public testing::Test {
   std::unique_ptr<test::WireClient> v40_;
   std::unique_ptr<CompoundCaller> v4_;
   std::optional<S3Client> s3_;
+  std::unique_ptr<cross::NativeCaller> native_;
   std::vector<Protocol> protocols_;
 };
 std::unique_ptr<ServerProcess> ReadsTest::server_;

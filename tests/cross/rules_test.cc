@@ -18,7 +18,9 @@ using clients::ServerProcess;
 
 constexpr std::uint32_t kNobodySpecial = 1001;
 constexpr std::uint32_t kShareBoth = 3;  // OPEN4_SHARE_ACCESS_BOTH
-constexpr ProtocolKind kProtocols[] = {ProtocolKind::kNfs3, ProtocolKind::kNfs4, ProtocolKind::kS3};
+constexpr ProtocolKind kNfs3 = ProtocolKind::kNfs3, kNfs4 = ProtocolKind::kNfs4, kS3 = ProtocolKind::kS3,
+                       kNative = ProtocolKind::kNative;
+constexpr ProtocolKind kAll[] = {kNfs3, kNfs4, kS3, kNative};
 
 using Three = std::tuple<ProtocolKind, ProtocolKind, ProtocolKind>;
 
@@ -28,7 +30,7 @@ class RulesTest : public ::testing::TestWithParam<Three> {
     std::string why;
     server_ = ServerProcess::start({STOA_SERVE}, &why);
     ASSERT_NE(server_, nullptr) << why;
-    for (const ProtocolKind kind : kProtocols) {
+    for (const ProtocolKind kind : kAll) {
       superuser_[static_cast<std::size_t>(kind)] = open_protocol(kind, *server_, 0);
       nobody_special_[static_cast<std::size_t>(kind)] = open_protocol(kind, *server_, kNobodySpecial);
     }
@@ -48,7 +50,7 @@ class RulesTest : public ::testing::TestWithParam<Three> {
     std::string name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
     std::ranges::replace(name, '/', '.');
     folder_ = name;
-    ASSERT_EQ(as_root(ProtocolKind::kNfs3).make_directory(folder_), Outcome::kOk);
+    ASSERT_EQ(as_root(kNfs3).make_directory(folder_), Outcome::kOk);
   }
 
   static ProtocolKind kind_a() { return std::get<0>(GetParam()); }
@@ -89,7 +91,7 @@ class RulesTest : public ::testing::TestWithParam<Three> {
   nlohmann::json used() { return stoa({"quota", "get", path()})["usage"]; }
 
   static inline std::unique_ptr<ServerProcess> server_;
-  static inline std::array<std::unique_ptr<Protocol>, std::size(kProtocols)> superuser_, nobody_special_;
+  static inline std::array<std::unique_ptr<Protocol>, std::size(kAll)> superuser_, nobody_special_;
   std::string folder_;
 };
 
@@ -100,8 +102,14 @@ std::string name_of_three(const ::testing::TestParamInfo<Three>& info) {
   return name;
 }
 INSTANTIATE_TEST_SUITE_P(Protocols, RulesTest,
-                         ::testing::Combine(::testing::ValuesIn(kProtocols), ::testing::ValuesIn(kProtocols),
-                                            ::testing::ValuesIn(kProtocols)),
+                         ::testing::Combine(::testing::Values(kNfs3, kNfs4, kS3), ::testing::Values(kNfs3, kNfs4, kS3),
+                                            ::testing::Values(kNfs3, kNfs4, kS3)),
+                         name_of_three);
+// All threes with it would take as long again. These have it act before each other protocol, and see each other one.
+INSTANTIATE_TEST_SUITE_P(Native, RulesTest,
+                         ::testing::Values(Three{kNfs3, kNative, kNfs4}, Three{kNfs4, kNative, kS3},
+                                           Three{kS3, kNative, kNfs3}, Three{kNative, kNfs3, kNative},
+                                           Three{kNative, kNfs4, kNative}, Three{kNative, kS3, kNative}),
                          name_of_three);
 
 // --- one truth
@@ -209,7 +217,7 @@ TEST_P(RulesTest, WhatIsSealedStaysAsItIs) {
 
 TEST_P(RulesTest, PermissionsBindAtEveryProtocol) {
   ASSERT_EQ(a().put(in("secret"), "mine"), Outcome::kOk);
-  Protocol& keeper = has_directories(kind_a()) ? a() : as_root(ProtocolKind::kNfs3);
+  Protocol& keeper = has_directories(kind_a()) ? a() : as_root(kNfs3);
   ASSERT_EQ(keeper.set_mode(in("secret"), 0600), Outcome::kOk);
   Protocol& other = as_nobody_special(kind_b());
   EXPECT_EQ(other.get(in("secret")).outcome, Outcome::kDenied);
@@ -329,7 +337,7 @@ TEST_P(RulesTest, WhatIsDeletedIsInTheBinAndComesBack) {
   ASSERT_EQ(items.size(), 1U);
   EXPECT_EQ(items[0]["path"], path() + "/f");
   EXPECT_EQ(items[0]["bytes"], 4);
-  EXPECT_EQ(items[0]["protocol"], has_directories(kind_b()) ? "nfs" : "s3");
+  EXPECT_EQ(items[0]["protocol"], word_of(kind_b()));
   EXPECT_EQ(items[0]["deleted_by"]["uid"], 0);
   if (has_directories(kind_c())) {
     EXPECT_EQ(seen(".recycle"), Names{"0"});
@@ -386,7 +394,7 @@ TEST_P(RulesTest, TheBinCountsUntilItIsPurged) {
 // --- owners, exports, QoS classes, audit
 
 TEST_P(RulesTest, AUsersQuotaIsExact) {
-  ASSERT_EQ(as_root(ProtocolKind::kNfs3).set_mode(folder_, 0777), Outcome::kOk);
+  ASSERT_EQ(as_root(kNfs3).set_mode(folder_, 0777), Outcome::kOk);
   stoa({"quota", "count-owners", path()});
   stoa({"quota", "set", path(), "--user", std::to_string(kNobodySpecial), "--bytes", "1000"});
   Protocol& first = as_nobody_special(kind_a());
@@ -442,11 +450,10 @@ TEST_P(RulesTest, WhatIsDoneAndRefusedIsAudited) {
   ASSERT_EQ(a().put(in("f"), "told"), Outcome::kOk);
   EXPECT_EQ(as_nobody_special(kind_c()).put(in("f"), "x"), Outcome::kDenied);
   ASSERT_EQ(b().remove(in("f")), Outcome::kOk);
-  const auto protocol_of = [](ProtocolKind kind) { return has_directories(kind) ? "nfs" : "s3"; };
   const auto told = [&](const std::vector<std::string>& operations, const char* result, ProtocolKind protocol,
                         std::uint32_t uid) {
     const nlohmann::json records =
-        stoa({"audit", "query", "--path", path() + "/f", "--protocol", protocol_of(protocol)})["records"];
+        stoa({"audit", "query", "--path", path() + "/f", "--protocol", std::string(word_of(protocol))})["records"];
     return std::ranges::count_if(records, [&](const nlohmann::json& record) {
       return std::ranges::find(operations, record["operation"].get<std::string>()) != operations.end() &&
              record["result"] == result && record["path"] == path() + "/f" && record["user"]["uid"] == uid &&
@@ -455,7 +462,7 @@ TEST_P(RulesTest, WhatIsDoneAndRefusedIsAudited) {
   };
   EXPECT_EQ(told({"create"}, "ok", kind_a(), 0), 1);
   EXPECT_EQ(told({"remove"}, "ok", kind_b(), 0), 1);
-  // S3 replaces, NFSv3 creates an existing file unchecked, NFSv4 opens for writing.
+  // S3 replaces, NFSv3 creates an existing file unchecked, NFSv4 and native open for writing.
   EXPECT_GE(told({"write", "create", "open", "attributes"}, "access", kind_c(), kNobodySpecial), 1);
   stoa({"audit", "policy", "remove", path()});
 }

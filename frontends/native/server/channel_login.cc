@@ -57,12 +57,12 @@ Decoded ChannelLogin::refuse(WireStatus why, std::uint32_t wait_ms, wire::ReplyB
   return Decoded::kDone;
 }
 
-void ChannelLogin::report(NativeProtocol& native, const wire::Peer& peer, core::FileId directory,
-                          std::string_view reason) const {
+void ChannelLogin::report(NativeProtocol& native, const wire::Peer& peer, std::string_view request,
+                          core::FileId directory, std::string_view reason) const {
   const std::string claimed = (kind_ == KeyKind::kHost ? "host key " : "access key ") + key_;
-  native.ns.refused(
-      {.protocol = core::Protocol::kNative, .client = peer.text},
-      {.request = "log-in to /" + export_name_, .reason = reason, .claimed = claimed, .directory = directory});
+  const std::string what = std::string(request) + " /" + export_name_;
+  native.ns.refused({.protocol = core::Protocol::kNative, .client = peer.text},
+                    {.request = what, .reason = reason, .claimed = claimed, .directory = directory});
 }
 
 Decoded ChannelLogin::hello(NativeProtocol& native, const wire::Peer& peer, const MessageView& message,
@@ -106,7 +106,8 @@ Decoded ChannelLogin::proof(NativeProtocol& native, const wire::Peer& peer, cons
   if (!same(wanted, given.mac) || !found) {
     native.throttle.failed(wire::host_of(peer.address), now);
     native.metrics.logins_failed.add();
-    report(native, peer, core::kRootId, "wrong key");
+    const core::Export* const asked = registry.find_export(export_name_);
+    report(native, peer, "log-in to", asked == nullptr ? core::kRootId : asked->root, "wrong key");
     return refuse(WireStatus::wrong_key, 0, out);
   }
   native.throttle.succeeded(wire::host_of(peer.address));
@@ -120,7 +121,7 @@ Decoded ChannelLogin::enter(NativeProtocol& native, const wire::Peer& peer, cons
   if (entry == nullptr || !is_published(*entry)) return refuse(WireStatus::no_export, 0, out);
   const core::ClientRule* const rule = entry->rule_for(peer.address);
   if (rule == nullptr) {
-    report(native, peer, entry->root, "the export has no rule for this address");
+    report(native, peer, "log-in to", entry->root, "the export has no rule for this address");
     return refuse(WireStatus::no_rule, 0, out);
   }
   const SessionKey key{.client_id = client_id_, .principal = std::move(principal), .through = entry->id};

@@ -29,6 +29,9 @@ class ChannelLogin {
   // Null before the log-in has succeeded.
   const std::shared_ptr<Session>& session() const { return session_; }
   const std::string& key() const { return key_; }  // that was shown
+  // Tells audit that something was refused. `request`: "log-in to", and the like; the export is put behind it.
+  void report(NativeProtocol& native, const wire::Peer& peer, std::string_view request, core::FileId directory,
+              std::string_view reason) const;
 
  private:
   enum class Stage : std::uint8_t { kFresh, kChallenged, kEntered, kRefused };
@@ -41,7 +44,6 @@ class ChannelLogin {
                       std::string_view secret, Principal principal, std::span<const std::byte> proof_record,
                       wire::Clock::time_point now, wire::ReplyBuffer& out);
   wire::Decoded refuse(WireStatus why, std::uint32_t wait_ms, wire::ReplyBuffer& out);
-  void report(NativeProtocol& native, const wire::Peer& peer, core::FileId directory, std::string_view reason) const;
 
   Stage stage_ = Stage::kFresh;
   Bytes hello_, challenge_;  // records, as they were said

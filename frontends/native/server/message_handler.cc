@@ -142,6 +142,17 @@ WireStatus MessageHandler::enter(Connection& connection, const DecodedMessage& m
   return WireStatus::ok;
 }
 
+void MessageHandler::report(const Connection& connection, const DecodedMessage& message, WireStatus why) {
+  if (why == WireStatus::malformed) return;
+  const core::Export* const entry = snapshot_->find_export(message.session->key.through);
+  const std::string_view reason = why == WireStatus::no_rule       ? "the export has no rule for this address"
+                                  : why == WireStatus::wrong_key   ? "wrong key"
+                                  : why == WireStatus::not_allowed ? "the key does not allow to say for whom"
+                                                                   : "the export is not published";
+  connection.session.report(native_, connection.peer, "call through", entry == nullptr ? core::kRootId : entry->root,
+                            reason);
+}
+
 bool MessageHandler::begin(DecodedMessage& message, wire::ReplyBuffer& out) {
   const Header& header = message.view.header;
   const Slots::Begun begun =
@@ -167,8 +178,10 @@ Bytes MessageHandler::answer(Connection& connection, wire::Record& record, Decod
                              wire::Clock::time_point now, core::PendingDurability* pending) {
   message.waits_for = core::kNoFile;
   core::OpContext ctx;
-  if (const WireStatus refused = enter(connection, message, now, ctx); refused != WireStatus::ok)
+  if (const WireStatus refused = enter(connection, message, now, ctx); refused != WireStatus::ok) {
+    report(connection, message, refused);
     return refusal(message, refused);
+  }
   ctx.defers = pending != nullptr;
   OperationRun run{native_, ctx, *message.session, message, &record.memory};
   run.all();

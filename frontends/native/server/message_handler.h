@@ -43,6 +43,8 @@ class MessageHandler {
   Bytes answer(Connection& connection, wire::Record& record, DecodedMessage& message, wire::Clock::time_point now,
                core::PendingDurability* pending);
   Bytes refusal(const DecodedMessage& message, WireStatus why);
+  // Tells audit what enter() has refused.
+  void report(const Connection& connection, const DecodedMessage& message, WireStatus why);
 
   NativeProtocol& native_;
   std::shared_ptr<const core::RegistrySnapshot> snapshot_;

@@ -25,8 +25,14 @@ std::optional<OperationKind> kind_of(U16 code) {
   }
 }
 
-// The first field of nearly all arguments is the file that they are about.
+// The file that arguments are about: their first field, if it is one.
 File file_of(const RecordView& record) {
+  if (record.code == operations::close::kCode) return {};
+  if (record.code == operations::open::kCode) {
+    OpenArgs arguments;
+    (void)read_record(record, arguments);
+    return arguments.file != File{} ? arguments.file : arguments.parent;
+  }
   return record.fixed.size() < sizeof(U64) ? File{} : File{load<U64>(record.fixed.data())};
 }
 
@@ -77,7 +83,7 @@ bool weigh(DecodedMessage& message) {
     const auto record = next_record(rest);
     if (!record || message.operations.size() == message.view.header.operation_count) return false;
     weigh_one(*record, message, weight);
-    if (message.operations.empty()) message.priced_file = file_of(*record);
+    if (message.priced_file == File{}) message.priced_file = file_of(*record);
     message.operations.push_back(*record);
   }
   message.cost_class = class_of(weight);

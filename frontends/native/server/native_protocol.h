@@ -37,7 +37,7 @@ struct DecodedMessage {
   std::vector<RecordView> operations{};
   bool changes = false;  // the session, or what is stored: not to be run twice
   qos::Price price{};
-  File priced_file{};  // the first file that is named
+  File priced_file{};  // the first file, or directory of a name, that is told
   std::shared_ptr<Session> session{};
   bool began = false;  // its slot is to be finished
 };

@@ -10,8 +10,13 @@ std::ostream& operator<<(std::ostream& out, Outcome outcome) {
 }
 
 std::string_view name_of(ProtocolKind kind) {
-  constexpr std::string_view kNames[] = {"Nfs3", "Nfs4", "S3"};
+  constexpr std::string_view kNames[] = {"Nfs3", "Nfs4", "S3", "Native"};
   return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::string_view word_of(ProtocolKind kind) {
+  constexpr std::string_view kWords[] = {"nfs", "nfs", "s3", "native"};
+  return kWords[static_cast<std::size_t>(kind)];
 }
 
 std::unique_ptr<Protocol> open_protocol(ProtocolKind kind, const clients::ServerProcess& server, std::uint32_t uid) {
@@ -22,6 +27,8 @@ std::unique_ptr<Protocol> open_protocol(ProtocolKind kind, const clients::Server
       return open_nfs4(server, uid);
     case ProtocolKind::kS3:
       return open_s3(server, uid);
+    case ProtocolKind::kNative:
+      return open_native(server, uid);
   }
   return nullptr;
 }

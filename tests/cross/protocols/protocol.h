@@ -17,18 +17,19 @@ namespace stoa::cross {
 // The result of a protocol, in its own terms.
 enum class Outcome : std::uint8_t {
   kOk,
-  kMissing,   // NFS3ERR_NOENT, NFS4ERR_NOENT, NoSuchKey
-  kDenied,    // NFS3ERR_ACCES or PERM, NFS4ERR_ACCESS or PERM, AccessDenied
-  kNoRoom,    // NFS3ERR_DQUOT, NFS4ERR_DQUOT, QuotaExceeded
-  kReadOnly,  // NFS3ERR_ROFS, NFS4ERR_ROFS
-  kExists,    // NFS3ERR_EXIST, NFS4ERR_EXIST
-  kNotEmpty,  // NFS3ERR_NOTEMPTY, NFS4ERR_NOTEMPTY
+  kMissing,   // NFS3ERR_NOENT, NFS4ERR_NOENT, NoSuchKey, not_found
+  kDenied,    // NFS3ERR_ACCES or PERM, NFS4ERR_ACCESS or PERM, AccessDenied, access or not_owner
+  kNoRoom,    // NFS3ERR_DQUOT, NFS4ERR_DQUOT, QuotaExceeded, quota
+  kReadOnly,  // NFS3ERR_ROFS, NFS4ERR_ROFS, read_only
+  kExists,    // NFS3ERR_EXIST, NFS4ERR_EXIST, exists
+  kNotEmpty,  // NFS3ERR_NOTEMPTY, NFS4ERR_NOTEMPTY, not_empty
   kOther,
 };
 std::ostream& operator<<(std::ostream& out, Outcome outcome);
 
-enum class ProtocolKind : std::uint8_t { kNfs3, kNfs4, kS3 };
+enum class ProtocolKind : std::uint8_t { kNfs3, kNfs4, kS3, kNative };
 std::string_view name_of(ProtocolKind kind);
+std::string_view word_of(ProtocolKind kind);  // as the server names it
 
 // Objects that S3 lacks.
 constexpr bool has_directories(ProtocolKind kind) {
@@ -45,8 +46,8 @@ class Protocol {
  public:
   virtual ~Protocol() = default;
 
-  // A file with this content, in place of the old one if there is one. NFS truncates an existing file first, and leaves
-  // it empty when the content is then refused.
+  // A file with this content, in place of the old one if there is one. All but S3 truncate an existing file first,
+  // and leave it empty when the content is then refused.
   virtual Outcome put(const std::string& path, std::string_view bytes) = 0;
   virtual Content get(const std::string& path) = 0;
   virtual Outcome remove(const std::string& path) = 0;
@@ -71,5 +72,6 @@ std::unique_ptr<Protocol> open_protocol(ProtocolKind kind, const clients::Server
 std::unique_ptr<Protocol> open_nfs3(const clients::ServerProcess& server, std::uint32_t uid);
 std::unique_ptr<Protocol> open_nfs4(const clients::ServerProcess& server, std::uint32_t uid);
 std::unique_ptr<Protocol> open_s3(const clients::ServerProcess& server, std::uint32_t uid);
+std::unique_ptr<Protocol> open_native(const clients::ServerProcess& server, std::uint32_t uid);
 
 }  // namespace stoa::cross

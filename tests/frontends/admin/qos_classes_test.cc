@@ -10,7 +10,7 @@ TEST_F(AdminTest, QosClassesAreSetListedAndRemovedByTheirWords) {
   ASSERT_TRUE(volume_->registry().add_export({.name = "team", .root = dir, .path = "/dir", .nfs = true}));
   EXPECT_EQ(get("/v1/qos/classes").json["qos_classes"].size(), 1u);  // background work
   for (const std::string target : {"/", "/dir", "user:ann", "user:7", "group:staff", "group:8", "client:10.0.0.0/8",
-                                   "protocol:nfs", "protocol:s3", "export:team"}) {
+                                   "protocol:nfs", "protocol:s3", "protocol:native", "export:team"}) {
     SCOPED_TRACE(target);
     EXPECT_EQ(get("/v1/qos/class?target=" + target).status, 404u);
     const Answer set = call(Method::kPut, "/v1/qos/class?target=" + target,
@@ -25,7 +25,7 @@ TEST_F(AdminTest, QosClassesAreSetListedAndRemovedByTheirWords) {
     EXPECT_EQ(set.json["use"]["read_bytes"], 0);
     EXPECT_EQ(get("/v1/qos/class?target=" + target).json, set.json);
   }
-  EXPECT_EQ(get("/v1/qos/classes").json["qos_classes"].size(), 11u);
+  EXPECT_EQ(get("/v1/qos/classes").json["qos_classes"].size(), 12u);
   // Kinds not named are not limited.
   EXPECT_EQ(call(Method::kPut, "/v1/qos/class?target=/dir", R"({"metadata_ops": 5, "read_bytes": null})")
                 .json["limits"]["read_bytes"],
