@@ -17,15 +17,17 @@ class RecallTable final : public FakeStateTable {
  public:
   using Clock = std::chrono::steady_clock;
   Result<std::optional<core::RecallWait>> when_clear(core::FileId file, std::function<void()> clear) override {
+    std::uint64_t number = 0;
     {
       const std::lock_guard lock(mutex_);
       if (full) return fail(Errc::kBusy);
       if (!under_way) return std::nullopt;
-      waiting_.emplace(++last_, clear);
+      number = ++last_;
+      waiting_.emplace(number, clear);
       changed_.notify_all();
     }
     if (answered_meanwhile) answer();
-    return core::RecallWait{file, last_, lapses};
+    return core::RecallWait{file, number, lapses};
   }
   void stop_waiting(const core::RecallWait& wait) override {
     const std::lock_guard lock(mutex_);
