@@ -48,13 +48,13 @@ class RangeSpace {
     return {};
   }
   // What is behind the end is zeros already. No piece is shared.
-  Status clear() {
+  Status clear(const Deadline& by) {
     for (const Piece& piece : pieces_) {
       if (piece.hole() || piece.file_offset >= size_) continue;
       const std::uint64_t length = std::min(piece.end(), size_) - piece.file_offset;
       const std::uint64_t content_end = piece.blob_offset + (size_ - piece.file_offset);
-      STOA_CHECK_OK(punch_blob(volume_, node_->id, piece.file_offset, piece.blob, piece.blob_offset, length,
-                               content_end, ctx_.deadline));
+      STOA_CHECK_OK(
+          punch_blob(volume_, node_->id, piece.file_offset, piece.blob, piece.blob_offset, length, content_end, by));
     }
     return {};
   }
@@ -210,14 +210,17 @@ Result<RangeReply> zero(VolumeContext& volume, const OpContext& ctx, const Range
   RangeSpace space(volume, ctx, node);
   STOA_CHECK_OK(space.map(req.offset, req.length));
   STOA_CHECK_OK(space.fill_holes());
-  STOA_CHECK_OK(space.clear());
+  // Nothing may stop it from the first byte on: what is gone must be known.
+  STOA_CHECK_OK(check_range_change(volume, ctx, node, req.offset));
+  const OpContext begun = ctx.after_change();
+  STOA_CHECK_OK(space.clear(begun.deadline));
   STOA_CHECK_OK(space.keep_pieces());
-  return run_mutation(volume, ctx, [&](CommitTicket& ticket) -> Result<RangeReply> {
-    STOA_TRY(locks, NodeLocks::take(ctx, {node}));
+  auto reply = run_mutation(volume, begun, [&](CommitTicket& ticket) -> Result<RangeReply> {
+    STOA_TRY(locks, NodeLocks::take(begun, {node}));
     STOA_CHECK_OK(require_regular(*node));
     const BeforeAttributes before = node->record.before();
     growth.take();
-    auto changed = change_range_locked(volume, ctx, node, req.offset, RangeEffect::kContent, ticket,
+    auto changed = change_range_locked(volume, begun, node, req.offset, RangeEffect::kContent, ticket,
                                        [&](MetaTxn& txn, Inode& next) { return space.stage(txn, next, end); });
     if (!changed) {
       growth.undo();
@@ -226,6 +229,8 @@ Result<RangeReply> zero(VolumeContext& volume, const OpContext& ctx, const Range
     changed->before = before;
     return changed;
   });
+  ctx.pending.merge(begun.pending);
+  return reply;
 }
 
 }  // namespace stoa::core

@@ -52,32 +52,39 @@ Result<RangeReply> punch(VolumeContext& volume, const OpContext& ctx, const Rang
     }
     hold = BlobPins::hold(volume.data->pins, zeroed);
   }
+  // Nothing may stop it from the first byte on: what is gone must be known.
+  if (!zeroed.empty()) STOA_CHECK_OK(check_range_change(volume, ctx, node, req.offset));
+  const OpContext begun = ctx.after_change();
+  const OpContext& then = zeroed.empty() ? ctx : begun;
   for (const Piece& piece : zeroed) {
     const std::uint64_t content_end = piece.blob_offset + (size - piece.file_offset);
     STOA_CHECK_OK(punch_blob(volume, req.id, piece.file_offset, piece.blob, piece.blob_offset, piece.length,
-                             content_end, ctx.deadline));
+                             content_end, then.deadline));
   }
-  return change_range(volume, ctx, node, req.offset, RangeEffect::kContent, [&](MetaTxn& txn, Inode& next) -> Status {
-    if (req.offset >= end) return {};
-    if (next.has(kContentInline)) {
-      STOA_TRY(bytes, load_inline(volume, next.id));
-      for (std::uint64_t at = req.offset; at < std::min<std::uint64_t>(end, bytes.size()); ++at) bytes[at] = '\0';
-      stage_inline(txn, next.id, bytes);
-      return {};
-    }
-    // Whole extents and shared bytes leave the layout; of others only the bytes are gone.
-    const auto pieces = next.layout.map(req.offset, end - req.offset);
-    for (const Piece& piece : pieces) {
-      if (piece.hole()) continue;
-      const bool whole = std::ranges::any_of(next.layout.extents, [&](const Extent& extent) {
-        return extent.file_offset == piece.file_offset && extent.end() == piece.end();
+  auto reply =
+      change_range(volume, then, node, req.offset, RangeEffect::kContent, [&](MetaTxn& txn, Inode& next) -> Status {
+        if (req.offset >= end) return {};
+        if (next.has(kContentInline)) {
+          STOA_TRY(bytes, load_inline(volume, next.id));
+          for (std::uint64_t at = req.offset; at < std::min<std::uint64_t>(end, bytes.size()); ++at) bytes[at] = '\0';
+          stage_inline(txn, next.id, bytes);
+          return {};
+        }
+        // Whole extents and shared bytes leave the layout; of others only the bytes are gone.
+        const auto pieces = next.layout.map(req.offset, end - req.offset);
+        for (const Piece& piece : pieces) {
+          if (piece.hole()) continue;
+          const bool whole = std::ranges::any_of(next.layout.extents, [&](const Extent& extent) {
+            return extent.file_offset == piece.file_offset && extent.end() == piece.end();
+          });
+          if (!piece.shared && !whole) continue;
+          stage_changes(txn, next.layout.cut(piece.file_offset, piece.length).changes);
+        }
+        next.allocated = std::min(next.allocated, estimate_allocated(next.layout, next.size));
+        return {};
       });
-      if (!piece.shared && !whole) continue;
-      stage_changes(txn, next.layout.cut(piece.file_offset, piece.length).changes);
-    }
-    next.allocated = std::min(next.allocated, estimate_allocated(next.layout, next.size));
-    return {};
-  });
+  ctx.pending.merge(begun.pending);
+  return reply;
 }
 
 Result<SeekReply> seek(const VolumeView& volume, const OpContext& ctx, const SeekRequest& req) {

@@ -65,6 +65,7 @@ Status remove_implicit(VolumeContext& volume, const OpContext& ctx, const NodeRe
     STOA_TRY(locks, NodeLocks::take(ctx, {parent, victim}));
     STOA_CHECK_OK(require_directory(*parent));
     STOA_CHECK_OK(require_directory(*victim));
+    STOA_CHECK_OK(require_changeable(volume, *parent));
     STOA_TRY(again, find_form(volume, *parent, raw, true));
     if (again.id != entry.id) return fail(Errc::kNotFound);
     if (!victim->record.has(kImplicit) || victim->record.entries != 0) return fail(Errc::kNotEmpty);

@@ -140,7 +140,7 @@ Status MetaTxn::remove_entry(const NodeRef& dir, Inode& dir_next, std::string_vi
   STOA_ASSERT(record.exists(), "a name leads to a file");
   STOA_ASSERT(dir_next.id == dir->id, "a name leaves the record of its directory");
   STOA_ASSERT(dir_next.is_directory(), "only directories have names");
-  STOA_ASSERT(dir_next.entries > 0, "a directory has the names that leave it");
+  if (dir_next.entries == 0) return fail(Errc::kCorrupt, "a directory counts fewer names than it has");
   const bool directory = record.type == FileType::kDirectory;
   renamed_.push_back(record.id);
   name_bytes_ -= static_cast<std::int64_t>(raw.size());

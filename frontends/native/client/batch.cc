@@ -11,7 +11,8 @@ Bytes Batch::records() const {
 }
 
 bool Batch::fits() const {
-  std::size_t bytes = kHeaderBytes + kPayloadAlignment + payload_.size();
+  constexpr std::size_t kCallBytesMax = 64 + kGroupsMax * sizeof(U32);  // the block of the call
+  std::size_t bytes = kHeaderBytes + kCallBytesMax + kPayloadAlignment + payload_.size();
   for (const Entry& operation : operations_) bytes += operation.record.size();
   return operations_.size() <= kOperationsMax && payload_.size() <= kPayloadBytesMax && bytes <= kMessageBytesMax;
 }

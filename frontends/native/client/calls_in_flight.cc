@@ -106,9 +106,20 @@ bool CallsInFlight::answered(U32 number, U32 sequence, std::shared_ptr<const Byt
     if (number >= slots_.size()) return true;
     Slot& slot = slots_[number];
     if (slot.call == nullptr || slot.call->sequence != sequence || slot.call->reply != nullptr) return true;
-    slot.call->reply = std::move(reply);
     awaited = !slot.call->abandoned;
-    if (!awaited) slot.call = nullptr;
+    if (awaited) {
+      slot.call->reply = std::move(reply);
+    } else {
+      MessageView view;
+      (void)cut_message(*reply, view);
+      const WireStatus status{view.header.status};
+      // It runs yet: the slot is not free before its reply.
+      if (status == WireStatus::in_progress) return false;
+      const bool counted =
+          status != WireStatus::busy && status != WireStatus::bad_checksum && status != WireStatus::malformed;
+      if (!counted) --slot.sequence;
+      slot.call = nullptr;
+    }
   }
   changed_.notify_all();
   return awaited;

@@ -1,6 +1,7 @@
 #include "frontends/native/client/session_client.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/log.h"
 #include "frontends/native/protocol/login.h"
@@ -19,8 +20,9 @@ std::string make_client_id() {
 Bytes call_block(const std::optional<Identity>& as) {
   Bytes block;
   if (!as) return block;
-  Bytes groups(as->groups.size() * sizeof(U32));
-  for (std::size_t i = 0; i < as->groups.size(); ++i) store(groups.data() + i * sizeof(U32), as->groups[i]);
+  const std::size_t count = std::min(as->groups.size(), kGroupsMax);
+  Bytes groups(count * sizeof(U32));
+  for (std::size_t i = 0; i < count; ++i) store(groups.data() + i * sizeof(U32), as->groups[i]);
   append_record(block, 0, CallBlock{.uid = as->uid, .gid = as->gid, .groups = as_text(groups)});
   return block;
 }
@@ -36,6 +38,57 @@ bool has(const Batch& batch, U16 code) {
     if (batch.code(i) == code) return true;
   }
   return false;
+}
+
+// An operation after which older writes of its file must not be written again, or could not be. `file` 0: any.
+struct Overtaking {
+  U64 file = 0;
+  U64 open = 0;  // a close
+  bool stable_write = false;
+};
+
+std::vector<Overtaking> changes_of(const Batch& batch) {
+  std::vector<Overtaking> found;
+  const auto add = [&](File file) { found.push_back({.file = is_result(file) ? 0 : static_cast<U64>(file)}); };
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    switch (batch.code(i)) {
+      case operations::close::kCode:
+        found.push_back({.open = batch.arguments<operations::close>(i).open});
+        break;
+      case operations::setattr::kCode: {
+        const auto in = batch.arguments<operations::setattr>(i);
+        if ((in.set.which & kSetSize) != 0) add(in.file);
+        break;
+      }
+      case operations::create::kCode:
+        if ((batch.arguments<operations::create>(i).set.which & kSetSize) != 0) add(File{});
+        break;
+      case operations::open::kCode: {
+        const auto in = batch.arguments<operations::open>(i);
+        if (in.disposition == kOpenTruncate || in.disposition == kOpenTruncateOrCreate) add(in.file);
+        break;
+      }
+      case operations::punch::kCode:
+        add(batch.arguments<operations::punch>(i).file);
+        break;
+      case operations::zero::kCode:
+        add(batch.arguments<operations::zero>(i).file);
+        break;
+      case operations::copy_range::kCode:
+        add(batch.arguments<operations::copy_range>(i).to);
+        break;
+      case operations::write::kCode: {
+        const auto in = batch.arguments<operations::write>(i);
+        if (in.stable == 0) break;
+        add(in.file);
+        found.back().stable_write = true;
+        break;
+      }
+      default:
+        break;
+    }
+  }
+  return found;
 }
 
 // Whether an operation that failed so is to be asked again.
@@ -156,8 +209,17 @@ Status SessionClient::pause(std::chrono::milliseconds& wait, const CallOptions& 
 
 Result<Replies> SessionClient::call(const Batch& wanted, const CallOptions& options) {
   const bool writes = has(wanted, operations::write::kCode) || has(wanted, operations::append::kCode);
-  if (writes && unstable_.full()) commit_all(options);
-  const Batch batch = writes && unstable_.full() ? wanted.stable() : wanted;
+  const bool ends = std::ranges::any_of(changes_of(wanted), [](const Overtaking& one) { return !one.stable_write; });
+  STOA_CHECK_OK(commit_before(wanted, options));
+  // Where that fails, what is kept stays, and writes are durable at once.
+  if (writes && unstable_.full()) (void)commit_kept([](U64) { return true; }, options);
+  const Batch batch = writes && (ends || unstable_.full()) ? wanted.stable() : wanted;
+  STOA_TRY(replies, call_with_kept(batch, options));
+  STOA_CHECK_OK(lost(batch, replies));
+  return std::move(replies);
+}
+
+Result<Replies> SessionClient::call_with_kept(const Batch& batch, const CallOptions& options) {
   if (batch.empty()) return Replies{};
   if (!batch.fits()) return fail(Errc::kTooLarge);
   Deadline deadline = options.deadline;
@@ -182,15 +244,32 @@ Result<Replies> SessionClient::call(const Batch& wanted, const CallOptions& opti
   return std::move(replies);
 }
 
-// So that what the client keeps may go. Where that fails, it stays, and writes are durable at once.
-void SessionClient::commit_all(const CallOptions& options) {
+Status SessionClient::commit_kept(const std::function<bool(U64 file)>& wanted, const CallOptions& options) {
   for (const auto& [file, block] : unstable_.files()) {
+    if (!wanted(file)) continue;
     Batch batch;
     batch.add<operations::commit>({.file = File{file}});
     const U64 newest = unstable_.newest();
-    const auto replies = run_once(batch, block, options, options.deadline);
-    if (!replies || !settle_commits(batch, *replies, newest, options)) return;
+    STOA_TRY(replies, run_once(batch, block, options, options.deadline));
+    STOA_CHECK_OK(settle_commits(batch, replies, newest, options));
   }
+  return {};
+}
+
+Status SessionClient::commit_before(const Batch& batch, const CallOptions& options) {
+  if (unstable_.empty()) return {};
+  std::set<U64> files;
+  bool all = false, must = false;
+  for (const Overtaking& one : changes_of(batch)) {
+    const U64 file = one.open != 0 ? unstable_.file_through(one.open) : one.file;
+    if (one.open == 0) must = true;
+    if (one.open == 0 && file == 0) all = true;
+    if (file != 0) files.insert(file);
+  }
+  if (!all && files.empty()) return {};
+  const Status done = commit_kept([&](U64 file) { return all || files.contains(file); }, options);
+  // A close happens in any case: the next commit tells what became of the bytes.
+  return must ? done : Status{};
 }
 
 Result<std::shared_ptr<CallsInFlight::Call>> SessionClient::begin(const Batch& batch, const Bytes& block,
@@ -236,7 +315,10 @@ Result<Replies> SessionClient::run_once(const Batch& batch, const Bytes& block, 
         status == WireStatus::busy || status == WireStatus::in_progress || status == WireStatus::bad_checksum;
     if (!later) {
       calls_->end(call, status == WireStatus::malformed);
-      return fail(to_errc(status), std::string(to_string(status)));
+      // What is wrong with a message is nothing that its operations found.
+      const Errc code = to_errc(status);
+      const bool misleads = code == Errc::kNotFound || code == Errc::kInvalid || code == Errc::kStale;
+      return fail(misleads ? Errc::kIo : code, std::string(to_string(status)));
     }
     if (const Status paused = pause(wait, options, deadline); !paused) {
       // A message that runs keeps its slot until it is known what becomes of it.
@@ -265,17 +347,27 @@ Status SessionClient::settle_commits(const Batch& batch, const Replies& replies,
       Batch again;
       again.add_write({.file = File{write.file}, .open = write.open, .offset = write.offset, .stable = 1}, write.data);
       ++rewritten_;
-      const auto written = call(again, options);
+      const auto written = call_with_kept(again, options);
       if (!written) {
         unstable_.add_back(std::span(writes).subspan(n));
         return fail(written.error());
       }
       if (const auto done = written->get<operations::write>(0); !done) {
+        unstable_.lose(file);
         unstable_.add_back(std::span(writes).subspan(n + 1));
         return fail(done.error());
       }
     }
-    if (unstable_.take_loss(file)) return fail(Errc::kIo, "writes were lost when the server started anew");
+  }
+  return {};
+}
+
+// The caller that commits a file is told of bytes of it that are lost, once.
+Status SessionClient::lost(const Batch& batch, const Replies& replies) {
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    if (batch.code(i) != operations::commit::kCode || replies.status(i) != WireStatus::ok) continue;
+    if (unstable_.take_loss(replies.read<operations::commit>(i).attr.id))
+      return fail(Errc::kIo, "writes were lost when the server started anew");
   }
   return {};
 }

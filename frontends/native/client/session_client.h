@@ -45,9 +45,14 @@ class SessionClient {
   Result<std::shared_ptr<CallsInFlight::Call>> begin(const Batch& batch, const Bytes& block, const Patience& patience);
   Result<Replies> run_once(const Batch& batch, const Bytes& block, const CallOptions& options,
                            const Deadline& deadline);
-  void commit_all(const CallOptions& options);
+  Result<Replies> call_with_kept(const Batch& batch, const CallOptions& options);
+  // Commits what is kept of files for which `wanted` is true.
+  Status commit_kept(const std::function<bool(U64 file)>& wanted, const CallOptions& options);
+  // Before a message after which writes that are kept must not be written again, or could not be.
+  Status commit_before(const Batch& batch, const CallOptions& options);
   Status pause(std::chrono::milliseconds& wait, const CallOptions& options, const Deadline& deadline);
   Status settle_commits(const Batch& batch, const Replies& replies, U64 newest, const CallOptions& options);
+  Status lost(const Batch& batch, const Replies& replies);
   void send(const CallsInFlight::Call& call);
   std::size_t channel_of(U32 slot) const { return slot % channels_.size(); }
 

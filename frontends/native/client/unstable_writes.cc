@@ -7,7 +7,7 @@ namespace stoa::native {
 void UnstableWrites::add(Write write) {
   const std::lock_guard lock(mutex_);
   write.number = ++last_;
-  bytes_ += write.data.size();
+  bytes_ += cost(write);
   writes_.push_back(std::move(write));
 }
 
@@ -24,7 +24,7 @@ std::vector<UnstableWrites::Write> UnstableWrites::committed(U64 file, U64 up_to
       left.push_back(std::move(write));
       continue;
     }
-    bytes_ -= write.data.size();
+    bytes_ -= cost(write);
     if (write.verifier != verifier) again.push_back(std::move(write));
   }
   writes_ = std::move(left);
@@ -39,7 +39,7 @@ std::vector<UnstableWrites::Write> UnstableWrites::take_all_but(U64 verifier) {
       left.push_back(std::move(write));
       continue;
     }
-    bytes_ -= write.data.size();
+    bytes_ -= cost(write);
     again.push_back(std::move(write));
   }
   writes_ = std::move(left);
@@ -49,6 +49,17 @@ std::vector<UnstableWrites::Write> UnstableWrites::take_all_but(U64 verifier) {
 bool UnstableWrites::full() const {
   const std::lock_guard lock(mutex_);
   return bytes_ >= kBytesMax;
+}
+
+bool UnstableWrites::empty() const {
+  const std::lock_guard lock(mutex_);
+  return writes_.empty();
+}
+
+U64 UnstableWrites::file_through(U64 open) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::ranges::find(writes_, open, &Write::open);
+  return found == writes_.end() ? 0 : found->file;
 }
 
 std::map<U64, Bytes> UnstableWrites::files() const {

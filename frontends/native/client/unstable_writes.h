@@ -41,6 +41,9 @@ class UnstableWrites {
   // All that were answered with another verifier, in order, and no longer in the list.
   std::vector<Write> take_all_but(U64 verifier);
   bool full() const;
+  bool empty() const;
+  // The file of a write that went through this open; 0: there is none.
+  U64 file_through(U64 open) const;
   // The files that have some, each with a call block of who has written.
   std::map<U64, Bytes> files() const;
 
@@ -49,6 +52,9 @@ class UnstableWrites {
   bool take_loss(U64 file);
 
  private:
+  // Its bytes, and what is kept beside them.
+  static std::uint64_t cost(const Write& write) { return write.data.size() + 512; }
+
   mutable std::mutex mutex_;  // guards what follows
   std::vector<Write> writes_;
   std::uint64_t bytes_ = 0;

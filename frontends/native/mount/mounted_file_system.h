@@ -84,6 +84,8 @@ class MountedFileSystem : public fuse::FileSystem {
   Result<fuse::Created> create_as(const fuse::Call& call, const fuse::NewName& at, std::uint32_t flags,
                                   core::OpenDisposition disposition);
   Status require(const Asker& asker, core::FileId id, std::uint32_t wanted);
+  // kAccess: the caller may do no more than run the file.
+  Status may_read(const Asker& asker, const core::Attributes& attr);
 
   Storage& storage_;
   ProcessGroups groups_;

@@ -41,6 +41,12 @@ Result<std::shared_ptr<OpenEntry>> MountedFileSystem::entry_of(const fuse::OpenF
   return entry;
 }
 
+Status MountedFileSystem::may_read(const Asker& asker, const core::Attributes& attr) {
+  constexpr std::uint32_t kReadByAll = 0444;
+  if ((attr.mode & kReadByAll) == kReadByAll) return {};
+  return require(asker, attr.id, core::kAccessRead);
+}
+
 Result<fuse::Handle> MountedFileSystem::open(const fuse::Call& call, core::FileId id, std::uint32_t flags) {
   const Asker asker = process(call);
   if ((flags & kOpenToExecute) != 0) STOA_CHECK_OK(require(asker, id, core::kAccessExecute));
@@ -49,6 +55,12 @@ Result<fuse::Handle> MountedFileSystem::open(const fuse::Call& call, core::FileI
                             .disposition = truncates ? core::OpenDisposition::kOverwrite : core::OpenDisposition::kOpen,
                             .access = share_access(flags)};
   STOA_TRY(opened, storage_.open(asker, request));
+  // The server lets a file that may be executed be read: to run it, it must be.
+  const bool to_read = (flags & kOpenToExecute) == 0 && (flags & O_ACCMODE) != O_WRONLY;
+  if (const Status may = to_read ? may_read(asker, opened.attr) : Status{}; !may) {
+    storage_.close(asker, opened.open);
+    return fail(may.error());
+  }
   return opens_.add({.id = id, .open = opened.open, .cred = asker.cred});
 }
 

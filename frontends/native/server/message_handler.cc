@@ -71,6 +71,8 @@ Decoded MessageHandler::decode(Connection& connection, const wire::Record& recor
   SessionTable::heard(*message.session, now);
   if (cut == Cut::kBadChecksum) return refuse(WireStatus::bad_checksum);
   if (!weigh(message)) return refuse(WireStatus::malformed);
+  // Before a slot counts it.
+  if (std::optional<Claim> claim; !read_claim(message.view, claim)) return refuse(WireStatus::malformed);
   return Decoded::kRun;
 }
 

@@ -41,6 +41,8 @@ WireStatus OperationRun::through(U64 number, core::FileId file, std::uint32_t ac
   const bool may = access == kOpenRead ? open->access != 0 : (open->access & access) == access;
   if (!may) return WireStatus::bad_open;
   ctx.open = open->id;
+  reads_ = open->reads && (open->access & kOpenRead) != 0;
+  modifies_ = open->modifies;
   return WireStatus::ok;
 }
 

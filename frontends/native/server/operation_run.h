@@ -13,6 +13,8 @@
 
 namespace stoa::native {
 
+enum class OpenRight : std::uint8_t { kRead, kModify };
+
 // Of one thread, for the time of one message.
 class OperationRun {
  public:
@@ -43,15 +45,18 @@ class OperationRun {
   // Calls with the context; what its caller may not do any more, but could when it opened the file, is done all the
   // same (POSIX: rights are looked at once, by open). Not for files with set-id bits, which a write must take off.
   template <class Call>
-  auto with_open_rights(core::FileId file, const Call& call) {
+  auto with_open_rights(core::FileId file, OpenRight right, const Call& call) {
     auto reply = call(std::as_const(ctx));
-    if (reply || reply.error().code != Errc::kAccess || ctx.open == core::kNoOpen) return reply;
+    const bool had = right == OpenRight::kRead ? reads_ : modifies_;
+    if (reply || reply.error().code != Errc::kAccess || ctx.open == core::kNoOpen || !had) return reply;
     const auto now = ns.getattr(ctx, {.id = file});
     constexpr std::uint32_t kSetIdBits = 06000;
     if (!now || (now->attr.mode & kSetIdBits) != 0) return reply;
     core::OpContext opened = ctx;
     opened.cred = core::Credentials::superuser();
-    return call(std::as_const(opened));
+    reply = call(std::as_const(opened));
+    ctx.pending = std::move(opened.pending);
+    return reply;
   }
   // The status of an operation that failed so.
   WireStatus failed(const Error& error) {
@@ -87,8 +92,9 @@ class OperationRun {
   template <class Operation, class Run>
   WireStatus run_one(const RecordView& record, const Run& run);
 
-  std::vector<core::FileId> files_;  // of each operation that was run; kNoFile: it has none
-  bool changed_ = false;             // by an operation that has succeeded
+  bool reads_ = false, modifies_ = false;  // rights of the open of through(), as when it was made
+  std::vector<core::FileId> files_;        // of each operation that was run; kNoFile: it has none
+  bool changed_ = false;                   // by an operation that has succeeded
   core::FileId recalled_ = core::kNoFile;
   Bytes records_;
   Bytes payload_;

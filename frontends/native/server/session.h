@@ -34,6 +34,8 @@ class Session {
     core::OpenId id{};
     core::FileId file{};
     std::uint32_t access = 0;  // OpenAccess
+    bool reads = false;        // the caller had the right to read it all, or to change it all, when it was opened
+    bool modifies = false;
   };
 
   Session(U64 number, SessionKey by, std::string from, core::HolderId holds, ReplyMemory& memory)

@@ -9,6 +9,7 @@ Slots::~Slots() {
 
 void Slots::drop_locked(Slot& slot) {
   memory_.bytes.fetch_sub(slot.reply.size(), std::memory_order_relaxed);
+  kept_bytes_ -= slot.reply.size();
   slot.reply = {};
   slot.kept = false;
 }
@@ -31,8 +32,10 @@ Slots::Begun Slots::begin(U32 number, U32 sequence, U32 checksum, bool changes) 
     return {Verdict::kReplay, WireStatus::ok, slot.reply};
   }
   if (slot.used && sequence != slot.sequence + 1) return refused(WireStatus::bad_sequence);
-  if (slot.busy) return refused(WireStatus::bad_sequence);  // the one before has no reply yet
-  if (changes && memory_.bytes.load(std::memory_order_relaxed) > kReplyMemoryMax) return refused(WireStatus::busy);
+  if (slot.busy) return refused(WireStatus::busy);  // the one before runs yet, sent twice; this one is not counted
+  // Each session may keep a little, so that the replies of some sessions stop no other.
+  const bool full = memory_.bytes.load(std::memory_order_relaxed) > kReplyMemoryMax;
+  if (changes && full && kept_bytes_ - slot.reply.size() > kReplyMemoryOwn) return refused(WireStatus::busy);
   drop_locked(slot);
   slot.used = slot.busy = true;
   slot.put_back = false;
@@ -56,6 +59,7 @@ void Slots::finish(U32 number, const Bytes* reply) {
   slot.reply = *reply;
   slot.kept = true;
   memory_.bytes.fetch_add(slot.reply.size(), std::memory_order_relaxed);
+  kept_bytes_ += slot.reply.size();
 }
 
 }  // namespace stoa::native

@@ -15,6 +15,7 @@ namespace stoa::native {
 // cut short.
 inline constexpr std::size_t kCachedReplyBytesMax = 64u << 10;
 inline constexpr U32 kSlots = 64;                                           // of a session
+inline constexpr std::uint64_t kReplyMemoryOwn = kCachedReplyBytesMax;      // of one session, whatever others keep
 inline constexpr std::uint64_t kReplyMemoryMax = std::uint64_t{256} << 20;  // of all sessions; beyond it: busy
 
 // What replies take that are kept, of all sessions.
@@ -57,8 +58,9 @@ class Slots {
   void drop_locked(Slot& slot);
 
   ReplyMemory& memory_;
-  std::mutex mutex_;  // guards slots_
+  std::mutex mutex_;  // guards what follows
   std::vector<Slot> slots_;
+  std::uint64_t kept_bytes_ = 0;  // of all replies
 };
 
 }  // namespace stoa::native

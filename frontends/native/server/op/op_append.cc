@@ -15,8 +15,9 @@ WireStatus op_append(OperationRun& run, const AppendArgs& in, AppendReply& out) 
   const std::span<const std::byte> data[] = {*bytes};
   core::WriteRequest request{.id = file, .offset = 0, .data = data, .append = true};
   if (run.memory != nullptr && *run.memory) request.memory = run.memory->lend(data[0]);
-  STOA_NATIVE_TRY(written,
-                  run.with_open_rights(file, [&](const core::OpContext& ctx) { return run.ns.write(ctx, request); }));
+  STOA_NATIVE_TRY(written, run.with_open_rights(file, OpenRight::kModify, [&](const core::OpContext& ctx) {
+    return run.ns.write(ctx, request);
+  }));
   out = {
       .offset = written.offset, .length = written.length, .verifier = written.verifier, .attr = to_wire(written.attr)};
   return WireStatus::ok;

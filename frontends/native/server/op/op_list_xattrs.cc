@@ -1,5 +1,6 @@
 #include "frontends/native/server/attributes.h"
 #include "frontends/native/server/op/operations.h"
+#include "frontends/native/server/op/xattr_name.h"
 
 namespace stoa::native {
 
@@ -7,10 +8,15 @@ WireStatus op_list_xattrs(OperationRun& run, const FileArgs& in, XattrListReply&
   STOA_NATIVE_TRY(file, run.file(in.file));
   STOA_NATIVE_TRY(found, run.ns.list_xattrs(run.ctx, {.id = file}));
   Bytes names;
-  for (const std::string& name : found.names) append_record(names, 0, XattrName{.name = name});
+  U32 count = 0;
+  for (const std::string& name : found.names) {
+    if (!may_use_xattr(run.ctx, name)) continue;
+    append_record(names, 0, XattrName{.name = name});
+    ++count;
+  }
   if (names.size() > run.room()) return WireStatus::too_large;
   run.text.assign(reinterpret_cast<const char*>(names.data()), names.size());
-  out = {.count = static_cast<U32>(found.names.size()), .names = run.text};
+  out = {.count = count, .names = run.text};
   return WireStatus::ok;
 }
 

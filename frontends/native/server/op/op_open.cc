@@ -65,7 +65,18 @@ WireStatus op_open(OperationRun& run, const OpenArgs& in, OpenReply& out) {
   STOA_NATIVE_OK(run.check_grace(request->reclaim));
   STOA_NATIVE_CHECK(run.native.sessions.remember(run.session));
   STOA_NATIVE_TRY(opened, run.ns.open(run.ctx, *request));
-  if (!run.session.add_open(in.open, {opened.open, opened.attr.id, in.access})) {
+  // A new file is its maker's, whatever its mode says.
+  constexpr std::uint32_t kAll = core::kAccessRead | core::kAccessModify;
+  std::uint32_t rights = kAll;
+  if (!opened.created) {
+    const auto granted = run.ns.access(run.ctx, {.id = opened.attr.id, .wanted = kAll});
+    rights = granted ? granted->granted : 0;
+  }
+  if (!run.session.add_open(in.open, {.id = opened.open,
+                                      .file = opened.attr.id,
+                                      .access = in.access,
+                                      .reads = (rights & core::kAccessRead) != 0,
+                                      .modifies = (rights & core::kAccessModify) != 0})) {
     run.state.close(opened.open);
     return WireStatus::invalid;
   }

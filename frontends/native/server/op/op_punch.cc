@@ -7,7 +7,7 @@ WireStatus op_punch(OperationRun& run, const RangeArgs& in, AttributesReply& out
   STOA_NATIVE_TRY(file, run.file(in.file));
   STOA_NATIVE_OK(run.through(in.open, file, kOpenWrite));
   STOA_NATIVE_CHECK(run.state.check_denied(file, run.ctx.open, core::kShareWrite));
-  STOA_NATIVE_TRY(done, run.with_open_rights(file, [&](const core::OpContext& ctx) {
+  STOA_NATIVE_TRY(done, run.with_open_rights(file, OpenRight::kModify, [&](const core::OpContext& ctx) {
     return run.ns.punch(ctx, {.id = file, .offset = in.offset, .length = in.length});
   }));
   out.attr = to_wire(done.attr);

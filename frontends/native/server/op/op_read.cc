@@ -14,7 +14,7 @@ WireStatus op_read(OperationRun& run, const ReadArgs& in, ReadReply& out) {
   const std::size_t length = std::min<std::size_t>(in.length, run.room());
   if (length == 0 && in.length != 0) return WireStatus::too_large;
   const std::span<std::byte> into = run.add_payload(length);
-  const auto reply = run.with_open_rights(file, [&](const core::OpContext& ctx) {
+  const auto reply = run.with_open_rights(file, OpenRight::kRead, [&](const core::OpContext& ctx) {
     return run.ns.read(ctx, {.id = file, .offset = in.offset, .into = into});
   });
   run.cut_payload(at + (reply ? reply->length : 0));

@@ -1,10 +1,12 @@
 #include "frontends/native/server/attributes.h"
 #include "frontends/native/server/op/operations.h"
+#include "frontends/native/server/op/xattr_name.h"
 
 namespace stoa::native {
 
 WireStatus op_remove_xattr(OperationRun& run, const XattrArgs& in, AttributesReply& out) {
   STOA_NATIVE_TRY(file, run.file(in.file));
+  if (!may_use_xattr(run.ctx, in.name)) return run.failed(Error{Errc::kNotOwner});
   STOA_NATIVE_TRY(done, run.ns.remove_xattr(run.ctx, {.id = file, .name = in.name}));
   out.attr = to_wire(done.attr);
   return WireStatus::ok;

@@ -1,10 +1,12 @@
 #include "frontends/native/server/attributes.h"
 #include "frontends/native/server/op/operations.h"
+#include "frontends/native/server/op/xattr_name.h"
 
 namespace stoa::native {
 
 WireStatus op_set_xattr(OperationRun& run, const SetXattrArgs& in, AttributesReply& out) {
   STOA_NATIVE_TRY(file, run.file(in.file));
+  if (!may_use_xattr(run.ctx, in.name)) return run.failed(Error{Errc::kNotOwner});
   if (in.name.empty() || in.mode > kXattrReplace) return WireStatus::invalid;
   if (in.name.size() > core::kXattrNameBytesMax) return WireStatus::name_too_long;
   if (in.value.size() > core::kXattrValueBytesMax) return WireStatus::too_large;

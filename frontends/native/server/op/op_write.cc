@@ -15,8 +15,9 @@ WireStatus op_write(OperationRun& run, const WriteArgs& in, WriteReply& out) {
   const std::span<const std::byte> data[] = {*bytes};
   core::WriteRequest request{.id = file, .offset = in.offset, .data = data};
   if (run.memory != nullptr && *run.memory) request.memory = run.memory->lend(data[0]);
-  STOA_NATIVE_TRY(written,
-                  run.with_open_rights(file, [&](const core::OpContext& ctx) { return run.ns.write(ctx, request); }));
+  STOA_NATIVE_TRY(written, run.with_open_rights(file, OpenRight::kModify, [&](const core::OpContext& ctx) {
+    return run.ns.write(ctx, request);
+  }));
   out = {.length = written.length, .verifier = written.verifier, .attr = to_wire(written.attr)};
   return WireStatus::ok;
 }
