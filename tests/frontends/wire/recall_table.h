@@ -33,6 +33,7 @@ class RecallTable final : public FakeStateTable {
     const std::lock_guard lock(mutex_);
     ++stopped;
     waiting_.erase(wait.number);
+    changed_.notify_all();
   }
   // All that wait are called, as by a holder that gives its lease back.
   void answer() {
@@ -55,6 +56,12 @@ class RecallTable final : public FakeStateTable {
   void wait_for_waiting(std::size_t n) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return waiting_.size() >= n; });
+  }
+
+  // The table is told a moment after the request has gone on.
+  void wait_until_none_waits() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return waiting_.empty(); });
   }
 
   std::atomic<bool> under_way = true;
