@@ -25,6 +25,7 @@ enum InodeFlags : std::uint32_t {
   kSealed = 512,     // a directory: nothing below it may change (core/txn/sealed.h)
 };
 
+// In front are the members that most requests read: they share few cache lines.
 struct Inode {
   FileId id = kNoFile;
   std::uint32_t generation = 0;
@@ -34,12 +35,16 @@ struct Inode {
   std::uint32_t links = 0;
   std::uint32_t uid = 0;
   std::uint32_t gid = 0;
+  DosAttributes dos = 0;
   DeviceNumber device{};
   std::uint64_t size = 0;
   std::uint64_t allocated = 0;
   Timestamp atime, mtime, ctime, btime;
   std::uint64_t change = 1;
   std::uint64_t data_version = 1;
+  // A record of its own in the store, loaded with the node's inode: a permission check reads nothing. Null: the mode
+  // decides. Changed by set_acl() only.
+  AclRef acl;
   std::uint64_t attribute_bytes =
       0;  // of its extended attributes and its ACL, names included: they count as content does
   std::uint64_t create_verifier = 0;  // of an exclusive create; 0: none
@@ -51,15 +56,11 @@ struct Inode {
       kNoFile;  // the directory of a multipart upload: where it counts, instead of in its parent; that may be gone
   std::uint64_t next_cookie = 3;  // 1 and 2 are "." and ".."
   std::uint64_t entries = 0;
-  DosAttributes dos = 0;
   // Snapshots by epoch: the epoch of the volume when the file was made; 0 before the first snapshot.
   std::uint64_t birth_epoch = 0;
   // Of a stand-in for a directory of another shard: the id there. kNoFile: the directory itself.
   FileId target = kNoFile;
   Layout layout;
-  // A record of its own in the store, loaded with the node's inode: a permission check reads nothing. Null: the mode
-  // decides. Changed by set_acl() only.
-  AclRef acl;
 
   bool is_directory() const { return type == FileType::kDirectory; }
   bool has(InodeFlags flag) const { return (flags & flag) != 0; }

@@ -56,8 +56,8 @@ struct Node {
 
   // Guards everything down to the account pointer. Nodes are locked in ascending order of id.
   RwLock lock;
-  Inode record;
   bool deleted = false;  // the last link is gone; the id answers kStale
+  Inode record;
   // Lazy attributes: `record` is newer than the store (size and times of writes that promised no durability), and
   // `pending` bytes are reserved in the ledger but not committed yet. Such a node stays in the cache.
   bool dirty = false;
@@ -109,7 +109,7 @@ struct Node {
   // Prefetches the members that most requests read into the processor's cache, for callers with other work to do
   // meanwhile.
   void prefetch() const {
-    const auto* const end = reinterpret_cast<const std::byte*>(&dirty);
+    const auto* const end = reinterpret_cast<const std::byte*>(&record.attribute_bytes);
     for (const auto* line = reinterpret_cast<const std::byte*>(this); line < end; line += 64) __builtin_prefetch(line);
   }
 };
