@@ -61,6 +61,8 @@ std::string_view to_string(Errc code) {
       return "not_supported";
     case Errc::kRecallPending:
       return "recall_pending";
+    case Errc::kLeaseLost:
+      return "lease_lost";
     case Errc::kShareConflict:
       return "share_conflict";
     case Errc::kLocked:

@@ -39,6 +39,7 @@ enum class Errc : std::uint16_t {
   kNoMoreData,          // seek found neither data nor hole
   kNotSupported,        // known, and not supported
   kRecallPending,       // a lease must be recalled first; retry
+  kLeaseLost,           // what was cached under a lease that is gone
   kShareConflict,       // another open denies it
   kLocked,              // a mandatory byte-range lock of another open forbids it
   kDeadlock,            // the wait would never end

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/deadline.h"
@@ -26,11 +27,19 @@ struct OpContext {
   // When set, the change is stored with it: a retransmission after a restart gets the original answer, and is not run
   // again.
   RequestKey request{};
-  Protocol protocol = Protocol::kInternal;  // for accounting and the journal only, never for semantics
+  // For accounting and the journal, never for semantics, but that work of the core itself (kInternal) does not wait for
+  // writers of before a restart (StateTable::remember_writer).
+  Protocol protocol = Protocol::kInternal;
   Credentials cred = Credentials::superuser();
   std::string client{};         // address, for the journal and the log
   HolderId holder = kNoHolder;  // its lease of this key does not conflict
   LeaseKey lease_key{};
+  // The caller asks back what it held before a restart: it does not wait for the data of others that do the same
+  // (StateTable::remember_writer). Else two of them would wait for each other.
+  bool reclaims = false;
+  // The change was cached under this lease of `holder`. kLeaseLost, and nothing changes, unless it has write caching
+  // still.
+  std::optional<LeaseId> cached_under{};
   OpenId open = kNoOpen;  // through which content is read or written: mandatory locks of others forbid it
   // How long the call waits, with no lock held, for conflicting leases to be returned or revoked, before it answers
   // kRecallPending. For front ends that cannot park a request.

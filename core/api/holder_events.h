@@ -8,6 +8,7 @@
 
 #include "core/api/file_handle.h"
 #include "core/api/ids.h"
+#include "core/api/leases.h"
 #include "core/api/lock_request.h"
 
 namespace stoa::core {
@@ -18,6 +19,8 @@ struct LeaseRecall {
   LeaseId lease;
   FileId file;
   std::uint32_t keeps;  // LeaseBits that may stay; none: it is to be returned
+  RecallReason reason = RecallReason::kChange;
+  FileId subject = kNoFile;  // the file that is wanted: of a files lease, the directory or one of its files
 };
 
 // A request that waited in StateTable::lock_or_wait has got its lock.

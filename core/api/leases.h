@@ -26,6 +26,9 @@ enum class LeaseKind : std::uint8_t {
   kDelegation,
   // SMB, native: only cached state counts; a reader's cache is recalled by the change itself, and other bits stay.
   kCache,
+  // Native, of a directory: a cache of its names and attributes, and of attributes and content of all its files with a
+  // single link. Files with more links are not covered: they have leases of their own.
+  kFiles,
 };
 
 // The owner of a lease: its own opens and calls do not conflict with it.
@@ -38,6 +41,7 @@ struct LeaseOwner {
 struct LeaseRequest {
   std::uint32_t bits = kLeaseNone;  // LeaseBits
   LeaseKind kind = LeaseKind::kCache;
+  bool reclaim = false;  // asked back after a restart, in grace
   bool operator==(const LeaseRequest&) const = default;
 };
 
@@ -52,6 +56,13 @@ struct RecallWait {
   FileId file = kNoFile;
   std::uint64_t number = 0;
   std::chrono::steady_clock::time_point lapses{};  // it hinders nothing from then on, and tells nothing of it
+};
+
+// What a request that meets a lease wants of the file.
+enum class RecallReason : std::uint8_t {
+  kLook,    // to read content, size or times: a write cache is in the way
+  kChange,  // to change content or attributes
+  kName,    // to give it another name, or none
 };
 
 // Times granted to a holder and its leases.

@@ -53,6 +53,7 @@ struct Export {
   bool nfs = false;
   bool s3 = false;
   bool native = false;
+  bool native_tls_required = false;  // native clients must come with TLS
   bool read_only = false;
   // The first match counts; clients that match none are refused. Empty: all NFS and native clients are refused, and all
   // S3 clients are accepted, because each S3 request is authenticated.

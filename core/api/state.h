@@ -66,8 +66,9 @@ struct FileHoldings {
   };
   struct Lease {
     HolderId holder;
-    std::uint32_t bits;  // LeaseBits
-    bool recalled;       // recalled, and not returned yet
+    std::uint32_t bits;   // LeaseBits
+    bool recalled;        // recalled, and not returned yet
+    FileId of = kNoFile;  // of a files lease that covers the file: the directory
   };
   List<Opens> opens{};
   List<Lock> locks{};
@@ -203,7 +204,12 @@ class StateTable {
   // Durable when it returns: after a restart this client may reclaim, and is waited for. kInvalid: empty or longer than
   // 1040 bytes; kBusy: too many clients (65536).
   virtual Status remember_client(Protocol protocol, std::string_view name) = 0;
-  // Takes back one remember_client(): an incarnation that ends does not take the record of the next one away.
+  // As remember_client(), of a client that is about to hold a write lease: it may have data that the server does not.
+  // After a restart, looks of others at what it may have cached wait (kRecallPending) until it has reported completion,
+  // 30 s at most.
+  virtual Status remember_writer(Protocol protocol, std::string_view name) = 0;
+  // Takes back one remember_client() or remember_writer(): an incarnation that ends does not take the record of the
+  // next one away.
   virtual Status forget_client(Protocol protocol, std::string_view name) = 0;
   // While true, only reclaims may open and lock. It ends when all remembered clients have reported completion, or after
   // the grace time; at once when there are none. Clients that missed it are forgotten before it ends, by one durable

@@ -6,6 +6,7 @@
 #include "core/data/prepare.h"
 #include "core/data/range_change.h"
 #include "core/data/zero.h"
+#include "core/txn/covered.h"
 #include "core/txn/operations.h"
 #include "core/txn/reach.h"
 
@@ -173,7 +174,7 @@ Result<std::unique_lock<RwLock>> begin_range(VolumeContext& volume, const OpCont
   STOA_CHECK_OK(check_range_change(volume, ctx, node, req.offset));
   STOA_TRY(gate, lock_by(node->data_gate, ctx.deadline));
   STOA_CHECK_OK(volume.state.before_io(ctx, req.id, req.offset, req.length, true));
-  STOA_CHECK_OK(volume.state.before_mutate(ctx, std::span(&req.id, 1)));
+  STOA_CHECK_OK(before_change(volume, ctx, node));
   STOA_CHECK_OK(prepare_locked(volume, ctx, node, req.offset, req.length));
   STOA_CHECK_OK(flush_file(volume, ctx, node));
   STOA_CHECK_OK(may_allocate(volume, ctx, node, req));

@@ -6,6 +6,7 @@
 #include "core/data/part.h"
 #include "core/data/prepare.h"
 #include "core/data/truncate.h"
+#include "core/txn/covered.h"
 #include "core/txn/meta_txn.h"
 #include "core/txn/operations.h"
 #include "core/txn/reach.h"
@@ -206,12 +207,12 @@ Result<CopyRangeReply> copy_range(VolumeContext& volume, const OpContext& ctx, c
   if (ctx.read_only) return fail(Errc::kReadOnly);
   STOA_TRY(from, reach(volume, ctx, req.from));
   STOA_TRY(to, reach(volume, ctx, req.to));
-  STOA_CHECK_OK(volume.state.before_look(ctx, req.from));
   std::uint64_t length = req.length;
   bool is_inline = false;
   {
     STOA_TRY(lock, share_by(from->lock, ctx.deadline));
     STOA_CHECK_OK(require_regular(*from));
+    STOA_CHECK_OK(before_look(volume, ctx, from->record));
     const std::uint64_t size = from->record.size;
     if (req.from_offset > size) return fail(Errc::kInvalid, "behind the end of the source");
     if (length == 0) length = size - req.from_offset;

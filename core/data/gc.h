@@ -17,10 +17,9 @@ Status flush_lazy(VolumeContext& volume, qos::BackgroundThrottle* throttle = nul
 Status record_sums_of_quiet_files(VolumeContext& volume, std::int64_t quiet_ns,
                                   qos::BackgroundThrottle* throttle = nullptr);
 inline constexpr std::int64_t kQuietNs = 30'000'000'000;
-// Verifies every recorded checksum once; damage goes to the log and to damage_found(). With a throttle, also at the
-// configured rate.
+// Verifies every recorded checksum once; damage goes to the log and to DataState::damage(). With a throttle, also at
+// the configured rate.
 Status scrub_all(VolumeContext& volume, qos::BackgroundThrottle* throttle = nullptr);
-std::vector<std::string> damage_found(VolumeContext& volume);
 // An event for each file in which damage was found since the last call.
 void tell_damage(VolumeContext& volume);
 

@@ -5,6 +5,7 @@
 #include "core/access/access.h"
 #include "core/data/data_state.h"
 #include "core/data/flush.h"
+#include "core/txn/covered.h"
 #include "core/txn/meta_txn.h"
 
 namespace stoa::core {
@@ -26,7 +27,7 @@ Result<std::uint64_t> part_length(const OpContext& ctx, const Node& node, const 
 Result<Part> snapshot(VolumeContext& volume, const OpContext& ctx, const Node& node, const ConcatenatePart& wanted,
                       bool stays) {
   STOA_TRY(length, part_length(ctx, node, wanted, stays));
-  STOA_CHECK_OK(volume.state.before_look(ctx, node.id));
+  STOA_CHECK_OK(before_look(volume, ctx, node.record));
   STOA_CHECK_OK(volume.state.before_io(ctx, node.id, wanted.offset, length, false));
   const Inode& file = node.record;
   Part part{.data_version = file.data_version, .length = length};

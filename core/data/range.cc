@@ -4,6 +4,7 @@
 #include "core/data/range_change.h"
 #include "core/data/truncate.h"
 #include "core/data/zero.h"
+#include "core/txn/covered.h"
 #include "core/txn/operations.h"
 #include "core/txn/reach.h"
 
@@ -26,7 +27,7 @@ Result<RangeReply> punch(VolumeContext& volume, const OpContext& ctx, const Rang
   if (req.length == 0) return unchanged(ctx, node);
   STOA_TRY(gate, lock_by(node->data_gate, ctx.deadline));
   STOA_CHECK_OK(volume.state.before_io(ctx, req.id, req.offset, req.length, true));
-  STOA_CHECK_OK(volume.state.before_mutate(ctx, std::span(&req.id, 1)));
+  STOA_CHECK_OK(before_change(volume, ctx, node));
   STOA_CHECK_OK(flush_file(volume, ctx, node));
   std::uint64_t end = 0, size = 0;
   bool is_inline = false;
@@ -98,7 +99,7 @@ Result<SeekReply> seek(const VolumeView& volume, const OpContext& ctx, const See
     STOA_TRY(lock, share_by(node->lock, ctx.deadline));
     STOA_CHECK_OK(require_regular(*node));
     STOA_CHECK_OK(require_read(ctx, node->record));
-    STOA_CHECK_OK(volume.state.before_look(ctx, req.id));
+    STOA_CHECK_OK(before_look(volume, ctx, node->record));
     size = node->record.size;
     if (req.offset >= size) return fail(Errc::kNoMoreData);
     is_inline = reads_inline(*node);

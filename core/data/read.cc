@@ -5,6 +5,7 @@
 #include "core/data/data_state.h"
 #include "core/data/file_view.h"
 #include "core/data/verify.h"
+#include "core/txn/covered.h"
 #include "core/txn/operations.h"
 #include "core/txn/reach.h"
 
@@ -30,7 +31,7 @@ Result<Snapshot> snapshot(const VolumeView& volume, const OpContext& ctx, const 
                           std::uint64_t wanted) {
   STOA_CHECK_OK(require_regular(node));
   STOA_CHECK_OK(require_read(ctx, node.record));
-  STOA_CHECK_OK(volume.state.before_look(ctx, node.id));
+  STOA_CHECK_OK(before_look(volume, ctx, node.record));
   Snapshot p;
   p.attr = node.record.attributes();
   const std::uint64_t size = node.record.size;

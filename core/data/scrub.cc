@@ -215,17 +215,6 @@ Status scrub_all(VolumeContext& volume, qos::BackgroundThrottle* throttle) {
   return it->status();
 }
 
-std::vector<std::string> damage_found(VolumeContext& volume) {
-  std::vector<std::string> sentences;
-  for (const DataState::Damage& damage : volume.data->damage()) {
-    const auto path = path_of(volume, {}, {damage.id});
-    const std::string name = path ? path->path : "inode " + std::to_string(static_cast<std::uint64_t>(damage.id));
-    sentences.push_back(name + ": bytes " + std::to_string(damage.offset) + " to " +
-                        std::to_string(damage.offset + damage.length) + " do not match their checksum");
-  }
-  return sentences;
-}
-
 void tell_damage(VolumeContext& volume) {
   std::map<FileId, std::uint64_t> bytes;
   for (const DataState::Damage& damage : volume.data->take_new_damage()) bytes[damage.id] += damage.length;

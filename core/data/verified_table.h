@@ -5,8 +5,8 @@
 #include <array>
 #include <cstdint>
 #include <mutex>
-#include <vector>
 
+#include "base/chunked_table.h"
 #include "core/blob/blob_store.h"
 
 namespace stoa::core {
@@ -22,15 +22,16 @@ class VerifiedTable {
   };
   Known blocks(BlobId blob, std::uint64_t row) const {
     const std::size_t at = place(blob, row);
-    const std::lock_guard lock(mutexes_[at % kLocks]);
-    const Slot& slot = slots_[at];
-    return {slot.blob == blob && slot.row == row ? slot.blocks : 0, slot.stamp};
+    const std::lock_guard lock(mutex_of(at));
+    const Slot* const slot = slots_.find(at);
+    if (slot == nullptr) return {};
+    return {slot->blob == blob && slot->row == row ? slot->blocks : 0, slot->stamp};
   }
   // Adds the blocks compared since blocks() returned `stamp`; void when any were forgotten since.
   void add(BlobId blob, std::uint64_t row, std::uint64_t blocks, std::uint32_t stamp) {
     const std::size_t at = place(blob, row);
-    const std::lock_guard lock(mutexes_[at % kLocks]);
-    Slot& slot = slots_[at];
+    const std::lock_guard lock(mutex_of(at));
+    Slot& slot = slots_.at(at);
     if (slot.stamp != stamp) return;
     if (slot.blob != blob || slot.row != row) slot = {blob, row, 0, stamp};
     slot.blocks |= blocks;
@@ -38,8 +39,8 @@ class VerifiedTable {
   // The content of these blocks changes, or the blob goes.
   void forget(BlobId blob, std::uint64_t row, std::uint64_t blocks = ~std::uint64_t{0}) {
     const std::size_t at = place(blob, row);
-    const std::lock_guard lock(mutexes_[at % kLocks]);
-    Slot& slot = slots_[at];
+    const std::lock_guard lock(mutex_of(at));
+    Slot& slot = slots_.at(at);
     ++slot.stamp;
     if (slot.blob == blob && slot.row == row) slot.blocks &= ~blocks;
   }
@@ -57,8 +58,10 @@ class VerifiedTable {
         (static_cast<std::uint64_t>(blob) + row * 0xD6E8FEB86659FD93ULL) * 0x9E3779B97F4A7C15ULL;
     return (mixed >> 32) % kVerifiedRowsMax;
   }
-  mutable std::array<std::mutex, kLocks> mutexes_;  // each guards the slots with its remainder
-  std::vector<Slot> slots_;
+  std::mutex& mutex_of(std::size_t at) const { return mutexes_[ChunkedTable<Slot>::chunk_of(at) % kLocks]; }
+
+  mutable std::array<std::mutex, kLocks> mutexes_;
+  ChunkedTable<Slot> slots_;
 };
 
 }  // namespace stoa::core

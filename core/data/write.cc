@@ -8,6 +8,7 @@
 #include "core/data/placement.h"
 #include "core/data/prepare.h"
 #include "core/data/sum_change.h"
+#include "core/txn/covered.h"
 #include "core/txn/meta_txn.h"
 #include "core/txn/operations.h"
 #include "core/txn/reach.h"
@@ -167,7 +168,10 @@ class BlobWrite {
     Writing& writing = *node_->writing;
     --writing.under_way;
     WriteReply reply{.length = length_, .before = node_->record.before(), .attr = {}, .offset = req_.offset};
-    const bool good = done && !node_->deleted;
+    // A files lease that was granted meanwhile: what its holder has read may be older than these bytes. In place they
+    // are the same when the write is done again; what was appended has to go, or it would be there twice.
+    const Status still = done ? behind_change(volume_, ctx_, node_->record) : done;
+    const bool good = done && !node_->deleted && (still || !req_.append);
     dirty_tail_ = !good && growing_ && !node_->deleted;
     if (growing_) end_growth(volume_, *node_, end_, good);
     if (node_->deleted) return fail(Errc::kStale);
@@ -192,6 +196,7 @@ class BlobWrite {
     node_->record.mode = mode_after_write(ctx_, node_->record.mode);
     flush_now_ = queue_for_flush(volume_, node_) || volume_.data->sums.crowded();
     if (!done) return fail(done.error());
+    if (!still) return fail(still.error());
     reply.attr = node_->record.attributes();
     return reply;
   }
@@ -258,7 +263,9 @@ Status check_range(std::uint64_t offset, std::uint64_t length) {
   return offset > kFileBytesMax || length > kFileBytesMax - offset ? fail(Errc::kFileTooBig) : Status{};
 }
 
-// Writes share the gate. An append has it alone: it writes where the file ends, and nobody moves that end meanwhile.
+// Writes share the gate. An append has it alone: it writes where the file ends, and nobody moves that end meanwhile. So
+// has what was cached under a lease: who gets the file when the lease is lost, while the disk is slow, waits here, and
+// does not read older bytes or write newer ones that these would go over.
 class WriteGate {
  public:
   static Result<WriteGate> take(const OpContext& ctx, const NodeRef& node, bool alone) {
@@ -272,8 +279,8 @@ class WriteGate {
     }
     return gate;
   }
-  // Appends do not wait for each other's disk.
-  void leave_append() {
+  // The bytes are in the file: nobody waits for the disk of others.
+  void leave() {
     if (alone_.owns_lock()) alone_.unlock();
   }
 
@@ -287,14 +294,14 @@ void run_write(BlobWrite& write, WriteGate& gate, Attempt& attempt) {
   attempt.reply = write.run();
   attempt.clean_tail = write.dirty_tail();
   if (!attempt.reply) return;
-  gate.leave_append();
+  gate.leave();
   if (const Status kept = write.keep_promise(); !kept) attempt.reply = fail(kept.error());
 }
 
 Attempt attempt_write(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, const WriteRequest& asked,
                       std::uint64_t length) {
   Attempt attempt;
-  auto gate = WriteGate::take(ctx, node, asked.append);
+  auto gate = WriteGate::take(ctx, node, asked.append || ctx.cached_under.has_value());
   if (!gate) {
     attempt.reply = fail(gate.error());
     return attempt;
@@ -315,9 +322,10 @@ Attempt attempt_write(VolumeContext& volume, const OpContext& ctx, const NodeRef
       WriteReply reply{
           .length = length, .before = node->record.before(), .attr = node->record.attributes(), .offset = req.offset};
       if (length == 0) return reply;
-      // Until the data gate is released no lease is granted (FileWatch::quiesced), so this covers the bytes as well.
+      // Until the data gate is released no lease of the file is granted (FileWatch::quiesced), so this covers the bytes
+      // as well. Files leases of its directory do not wait for that: publish() asks again.
       STOA_CHECK_OK(volume.state.before_io(ctx, req.id, req.offset, length, true));
-      STOA_CHECK_OK(volume.state.before_mutate(ctx, std::span(&req.id, 1)));
+      STOA_CHECK_OK(before_change(volume, ctx, node->record));
       const std::uint64_t size = std::max(node->record.size, req.offset + length);
       const bool small = size <= volume.options.inline_bytes_max && !has_blobs(*node);
       if (small) return write_inline(volume, ctx, node, req, length, ticket);
@@ -337,7 +345,7 @@ Attempt attempt_write(VolumeContext& volume, const OpContext& ctx, const NodeRef
   if (blob_write) {
     run_write(*blob_write, *gate, attempt);
   } else if (static_cast<std::uint64_t>(ticket) != 0) {
-    gate->leave_append();
+    gate->leave();
     if (const Status quiesced = sync_or_defer(volume, ctx, ticket); !quiesced) attempt.reply = fail(quiesced.error());
   }
   return attempt;

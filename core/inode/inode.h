@@ -23,6 +23,9 @@ enum InodeFlags : std::uint32_t {
   kExcluded = 128,   // a bin that is charged to the volume only
   kLinkable = 256,   // made without a name, and has none yet: a link may give it one
   kSealed = 512,     // a directory: nothing below it may change (core/txn/sealed.h)
+  // A file with one name: `parent` is not the directory of that, where a quota had no room for it
+  // (core/links/drop_link.h)
+  kCountsElsewhere = 1024,
 };
 
 // In front are the members that most requests read: they share few cache lines.

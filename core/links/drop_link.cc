@@ -57,6 +57,8 @@ Status drop_link(VolumeContext& volume, MetaTxn& txn, const NodeRef& node, FileI
         carries = charged.dir->chains();
       } else if (moved.error().code != Errc::kQuota) {
         return moved;
+      } else {
+        next.flags |= kCountsElsewhere;
       }
     }
   }

@@ -1,5 +1,6 @@
 #include "core/access/access.h"
 #include "core/recycle/bin.h"
+#include "core/txn/covered.h"
 #include "core/txn/operations.h"
 #include "core/txn/reach.h"
 #include "core/txn/sealed.h"
@@ -17,7 +18,7 @@ Result<AccessReply> access(const VolumeView& volume, const OpContext& ctx, const
   const bool fixed = sealed || recycled;
   STOA_TRY(lock, share_by(node->lock, ctx.deadline));
   STOA_CHECK_OK(require_live(*node));
-  STOA_CHECK_OK(volume.state.before_look(ctx, req.id));
+  STOA_CHECK_OK(before_look(volume, ctx, node->record));
   const std::uint32_t bits = access_bits(ctx, node->record) & (fixed ? kReading : ~0u);
   return AccessReply{bits & req.wanted, node->record.attributes(), fixed};
 }

@@ -3,6 +3,7 @@
 #include "core/kv/keys.h"
 #include "core/namespace/key_walker.h"
 #include "core/namespace/object_meta.h"
+#include "core/txn/covered.h"
 #include "core/txn/operations.h"
 
 namespace stoa::core {
@@ -78,7 +79,7 @@ class Listing {
   Status break_leases() {
     Status may;
     for (const FileId id : ids_) {
-      if (const Status one = volume_.state.before_look(ctx_, id); !one) may = one;
+      if (const Status one = before_look(volume_, ctx_, id); !one) may = one;
     }
     return may;
   }

@@ -33,7 +33,10 @@ Result<LookupReply> lookup(const VolumeView& volume, const OpContext& ctx, const
     }
   }
   // Without the parent's lock: nodes are locked in order of id only. The file may go meanwhile; then the name did, too.
-  STOA_CHECK_OK(volume.state.before_look(ctx, found));
+  // The directory covers the file if this is its only name; to ask of another one costs it its cached writes, no more.
+  const bool is_directory = !entry.record.exists() || entry.directory();
+  STOA_CHECK_OK(volume.state.before_look(
+      ctx, {.file = found, .directory = is_directory ? kNoFile : req.parent, .is_directory = is_directory}));
   const bool up = req.name == "..";
   auto child = up                      ? reach(volume, ctx, found)
                : entry.record.exists() ? node_of(volume, ctx, parent, entry.raw, entry.record)

@@ -2,6 +2,7 @@
 #include "core/namespace/find_object.h"
 #include "core/namespace/object_meta.h"
 #include "core/recycle/bin.h"
+#include "core/txn/covered.h"
 #include "core/txn/operations.h"
 #include "core/txn/sealed.h"
 
@@ -15,7 +16,7 @@ Result<LookupKeyReply> lookup_key(const VolumeView& volume, const OpContext& ctx
   const Inode& record = found.node->record;
   if (found.node->deleted || record.type != FileType::kRegular) return fail(Errc::kNotFound);
   STOA_CHECK_OK(require_read(ctx, record));
-  STOA_CHECK_OK(volume.state.before_look(ctx, record.id));
+  STOA_CHECK_OK(before_look(volume, ctx, record));
   // Under the lock, so that attributes and meta are of one moment.
   STOA_TRY(meta, load_meta(volume, record));
   return LookupKeyReply{record.attributes(), std::move(meta)};

@@ -2,6 +2,7 @@
 #include "core/namespace/create_file.h"
 #include "core/namespace/replay.h"
 #include "core/recycle/bin.h"
+#include "core/txn/covered.h"
 #include "core/txn/in_bin.h"
 #include "core/txn/operations.h"
 #include "core/txn/reach.h"
@@ -87,10 +88,10 @@ Result<OpenReply> open_there(VolumeContext& volume, const OpContext& ctx, const 
   const auto opened = [&]() -> Status {
     STOA_CHECK_OK(may_use(volume, ctx, req, node));
     STOA_CHECK_OK(open.begin(node->id));
-    STOA_CHECK_OK(volume.state.before_look(ctx, node->id));
     {
       STOA_TRY(lock, share_by(node->lock, ctx.deadline));
       STOA_CHECK_OK(require_live(*node));
+      STOA_CHECK_OK(before_look(volume, ctx, node->record));
       reply.attr = node->record.attributes();
     }
     if (overwrites(req.disposition)) STOA_CHECK_OK(cut(volume, ctx, open.id(), reply));
@@ -98,7 +99,8 @@ Result<OpenReply> open_there(VolumeContext& volume, const OpContext& ctx, const 
   }();
   if (!opened) {
     Error error = opened.error();
-    error.subject = static_cast<std::uint64_t>(node->id);
+    // What waits for a recall waits for the file or the directory that has the lease.
+    if (error.code != Errc::kRecallPending) error.subject = static_cast<std::uint64_t>(node->id);
     return fail(std::move(error));
   }
   return finished(volume, ctx, req, open, std::move(reply));

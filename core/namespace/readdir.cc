@@ -87,7 +87,10 @@ class Page {
       if (!room(shown.name.size())) return false;
       // A listing with sizes and times reads each file: leases of writers are recalled together.
       if (req_.want_attributes) {
-        if (const Status one = volume_.state.before_look(ctx_, entry.id); !one) may_look_ = one;
+        const bool is_directory = entry.type == FileType::kDirectory;
+        const Touched file{
+            .file = entry.id, .directory = is_directory ? kNoFile : req_.dir, .is_directory = is_directory};
+        if (const Status one = volume_.state.before_look(ctx_, file); !one) may_look_ = one;
       }
       add(std::move(shown));
     }

@@ -9,7 +9,8 @@ namespace {
 // What clients have written and not sent yet comes first. With the tree locked: whoever is granted write caching from
 // now on meets the seal (VolumeState::grant_lease).
 Status recall_cached_writes(VolumeContext& volume, const OpContext& ctx, FileId dir) {
-  Status may;
+  // Also where nobody has a lease yet: after a restart, writers come back first.
+  Status may = volume.state.before_seal(ctx, dir);
   for (const FileId file : volume.state.files_with_cached_writes()) {
     if (ctx.expired()) return fail(Errc::kTimeout);
     const auto node = volume.nodes.get(file);
@@ -17,7 +18,7 @@ Status recall_cached_writes(VolumeContext& volume, const OpContext& ctx, FileId 
     STOA_CHECK_OK(node);
     STOA_TRY(below, lies_below(volume, *node, dir));
     if (!below) continue;
-    if (const Status clear = volume.state.before_look(ctx, file); !clear) may = clear;
+    if (const Status clear = volume.state.before_seal(ctx, file); !clear) may = clear;
   }
   return may;
 }
@@ -29,7 +30,7 @@ Status set_sealed(VolumeContext& volume, const OpContext& ctx, const SetSealedRe
   if (req.dir == kMultipartId) return fail(Errc::kInvalid, "uploads cannot be sealed");
   STOA_TRY(node, reach(volume, ctx, req.dir));
   const auto set = [&](CommitTicket& ticket) -> Result<bool> {
-    STOA_CHECK_OK(req.sealed ? recall_cached_writes(volume, ctx, req.dir) : volume.state.before_unseal(ctx, req.dir));
+    if (req.sealed) STOA_CHECK_OK(recall_cached_writes(volume, ctx, req.dir));
     STOA_TRY(locks, NodeLocks::take(ctx, {node}));
     STOA_CHECK_OK(require_directory(*node));
     STOA_CHECK_OK(require_outside_bin(volume, *node));

@@ -336,6 +336,8 @@ Status recycle_link(VolumeContext& volume, const OpContext& ctx, MetaTxn& txn, c
       carries = charged.dir->chains();
     } else if (moved.error().code != Errc::kQuota) {
       return moved;
+    } else {
+      next.flags |= kCountsElsewhere;
     }
   }
   STOA_CHECK_OK(stage_item(volume, ctx, txn, user_bin, next, name));

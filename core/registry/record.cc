@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint8_t kVersion = 1;
 
 // Persistent: never renumber.
-enum ExportFlags : std::uint8_t { kFlagNfs = 1, kFlagS3 = 2, kFlagReadOnly = 4, kFlagNative = 8 };
+enum ExportFlags : std::uint8_t { kFlagNfs = 1, kFlagS3 = 2, kFlagReadOnly = 4, kFlagNative = 8, kFlagNativeTls = 16 };
 
 Result<Opened> open_body(std::string_view value, std::string_view what) {
   const Opened opened = decode_record(value, kVersion);
@@ -70,9 +70,9 @@ std::string recycle_key(FileId dir) {
 
 std::string encode_export(const Export& record) {
   Encoder out;
-  const std::uint8_t flags =
-      static_cast<std::uint8_t>((record.nfs ? kFlagNfs : 0) | (record.s3 ? kFlagS3 : 0) |
-                                (record.read_only ? kFlagReadOnly : 0) | (record.native ? kFlagNative : 0));
+  const std::uint8_t flags = static_cast<std::uint8_t>(
+      (record.nfs ? kFlagNfs : 0) | (record.s3 ? kFlagS3 : 0) | (record.read_only ? kFlagReadOnly : 0) |
+      (record.native ? kFlagNative : 0) | (record.native_tls_required ? kFlagNativeTls : 0));
   out.put(record.id).put_string(record.name).put(record.root).put_string(record.path).put(flags);
   out.put_string(record.owner).put(record.created.ns).put_varint(record.clients.size());
   for (const ClientRule& rule : record.clients) {
@@ -97,6 +97,7 @@ Result<Export> decode_export(std::string_view value) {
   record.nfs = (flags & kFlagNfs) != 0;
   record.s3 = (flags & kFlagS3) != 0;
   record.native = (flags & kFlagNative) != 0;
+  record.native_tls_required = (flags & kFlagNativeTls) != 0;
   record.read_only = (flags & kFlagReadOnly) != 0;
   record.owner = in.get_string();
   record.created.ns = in.get<std::int64_t>();

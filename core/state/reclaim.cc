@@ -9,6 +9,18 @@ namespace stoa::core {
 namespace {
 
 constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kWrites = 1;
+
+std::string client_record(bool writer) {
+  Encoder body;
+  if (writer) body.put(kWrites);
+  return encode_record(kVersion, kVersion, body.bytes());
+}
+
+bool wrote(std::string_view value) {
+  Decoder in(decode_record(value, kVersion).body);
+  return in.get<std::uint8_t>() == kWrites && in.ok();
+}
 
 Status check_name(std::string_view name) {
   if (name.empty() || name.size() > Reclaim::kNameBytesMax) return fail(Errc::kInvalid, "name of a client");
@@ -23,11 +35,14 @@ Status Reclaim::load() {
   const std::string prefix(keys::kClientPrefix);
   const auto it = kv_.scan(Family::kState, prefix, keys::behind_prefix(prefix));
   for (; it->valid(); it->next()) {
-    clients_[std::string(it->key())] = {.before = true, .waited_for = true};
+    const bool writer = wrote(it->value());
+    clients_[std::string(it->key())] = {.before = true, .waited_for = true, .writer = writer, .awaited_writer = writer};
+    if (writer) writers_awaited_.fetch_add(1);
   }
   STOA_CHECK_OK(it->status());
   waited_for_ = clients_.size();
   grace_end_ = now_() + grace_;
+  writers_end_ = now_() + kWritersWait;
   grace_over_.store(waited_for_ == 0);
   return {};
 }
@@ -48,7 +63,7 @@ Status Reclaim::count_start() {
   return committer_.wait_durable(ticket);
 }
 
-Status Reclaim::remember(Protocol protocol, std::string_view name) {
+Status Reclaim::remember(Protocol protocol, std::string_view name, bool as_writer) {
   STOA_CHECK_OK(check_name(name));
   const std::string key = keys::client_key(protocol, name);
   CommitTicket ticket{};
@@ -58,11 +73,12 @@ Status Reclaim::remember(Protocol protocol, std::string_view name) {
     if (known == clients_.end() && clients_.size() >= kClientsMax) return fail(Errc::kBusy, "too many clients");
     // Also when there is a record: it may not be durable yet.
     WriteBatch batch;
-    batch.put(Family::kState, key, encode_record(kVersion, kVersion, {}));
+    const bool writer = as_writer || (known != clients_.end() && known->second.writer);
+    batch.put(Family::kState, key, client_record(writer));
     STOA_TRY(committed, committer_.commit({.batch = std::move(batch)}));
     ticket = committed;
     Client& client = clients_[key];
-
+    client.writer = writer;
     client.here = true;
     ++client.remembered;
   }
@@ -87,9 +103,16 @@ Status Reclaim::forget(Protocol protocol, std::string_view name) {
     STOA_TRY(committed, committer_.commit({.batch = std::move(batch)}));
     ticket = committed;
     no_longer_waited_for(known->second);
+    no_longer_awaited(known->second);
     clients_.erase(known);
   }
   return committer_.wait_durable(ticket);
+}
+
+void Reclaim::no_longer_awaited(Client& client) {
+  if (!std::exchange(client.awaited_writer, false)) return;
+  const std::size_t before = writers_awaited_.fetch_sub(1, std::memory_order_acq_rel);
+  STOA_ASSERT(before > 0, "a writer that is waited for is counted");
 }
 
 void Reclaim::no_longer_waited_for(Client& client) {
@@ -123,6 +146,7 @@ Result<CommitTicket> Reclaim::end_grace() {
   STOA_ASSERT(waited_for_ <= clients_.size(), "who is waited for is known");
   for (auto it = clients_.begin(); it != clients_.end();) {
     const Client& client = it->second;
+    no_longer_awaited(it->second);
     if (client.waited_for && !client.here) {
       batch.remove(Family::kState, it->first);
       it = clients_.erase(it);
@@ -153,6 +177,7 @@ void Reclaim::done(Protocol protocol, std::string_view name) {
   if (known == clients_.end()) return;
   known->second.here = true;
   no_longer_waited_for(known->second);
+  no_longer_awaited(known->second);
 }
 
 std::vector<std::string> Reclaim::names_before(Protocol protocol) {

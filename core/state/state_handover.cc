@@ -91,15 +91,32 @@ bool VolumeState::adopt(HolderId holder, const HolderState::Lease& lease) {
     return false;
   }
   const LeaseOwner owner{holder, lease.key};
+  const auto place = files_.place(lease.file);
+  if (!place || (lease.kind == LeaseKind::kFiles && !place->is_directory)) return false;
+  if (lease.kind == LeaseKind::kFiles) {
+    const FilesLeaseAnnounced announced(*this);
+    return adopt_beside(owner, lease, 0);
+  }
+  if (place->is_directory) return adopt_beside(owner, lease, 0);
+  covered_.pin(lease.file, owner, lease.bits, place->directories);
+  const bool adopted = adopt_beside(owner, lease, files_leases_beside(lease.file, owner, *place));
+  covered_.unpin(lease.file, owner);
+  return adopted;
+}
+
+bool VolumeState::adopt_beside(const LeaseOwner& owner, const HolderState::Lease& lease, Modes around) {
+  const HolderId holder = owner.holder;
+  Shard& shard = shard_of(lease.file);
   const std::lock_guard lock(shard.mutex);
   if (!holders_.alive(holder) || shard.leases.contains(lease.id)) return false;
-  if (const auto found = shard.files.find(lease.file); found != shard.files.end()) {
-    const Modes others = held_by_others(found->second, owner, options_.now());
-    if (found->second.leases.of(owner) != nullptr ||
-        (others & conflicts_with(modes_of_lease(lease.bits, lease.kind))) != 0) {
-      return false;
-    }
-  }
+  const auto now = options_.now();
+  const auto found = shard.files.find(lease.file);
+  const FileState* const file = found == shard.files.end() ? nullptr : &found->second;
+  if (file != nullptr && found->second.leases.of(owner) != nullptr) return false;
+  const Modes others = around | (lease.kind == LeaseKind::kFiles ? held_of_files(lease.file, file, owner, now)
+                                 : file != nullptr               ? held_by_others(*file, owner, lease.kind, now)
+                                                                 : 0);
+  if ((others & conflicts_with(modes_of_lease(lease.bits, lease.kind))) != 0) return false;
   if (!take_leases(holder, 1)) return false;
   // The granted state has not changed since: the shard's owner changes nothing before its clients are back.
   add_lease(shard, lease.file,

@@ -15,6 +15,10 @@ void add(FileHoldings::List<T>& list, std::size_t most, const T& one) {
 FileHoldings VolumeState::held_of(FileId id, std::size_t most) const {
   FileHoldings held;
   const auto now = options_.now();
+  FileId covering = kNoFile;
+  if (files_leases_.load() != 0) {
+    if (const auto place = files_.place(id)) covering = place->covering();
+  }
   // Both locks, so that a granted waiter is seen exactly once, as waiter or as holder.
   const std::lock_guard waits_lock(waits_mutex_);
   if (const LockWaits::Queue* const queue = waits_.of(id)) {
@@ -25,6 +29,17 @@ FileHoldings VolumeState::held_of(FileId id, std::size_t most) const {
            .range = wait.wanted.range,
            .exclusive = wait.wanted.exclusive,
            .mandatory = false});
+    }
+  }
+  if (covering != kNoFile) {
+    const Shard& shard = shard_of(covering);
+    const std::lock_guard lock(shard.mutex);
+    if (const auto found = shard.files.find(covering); found != shard.files.end()) {
+      found->second.leases.each([&](const Lease& lease) {
+        if (lease.kind != LeaseKind::kFiles || lease.tentative || lease.lapsed(now)) return;
+        add(held.leases, most,
+            {.holder = lease.owner.holder, .bits = lease.bits, .recalled = lease.recalled.has_value(), .of = covering});
+      });
     }
   }
   const Shard& shard = shard_of(id);

@@ -6,20 +6,32 @@
 
 namespace stoa::core {
 
-VolumeState::RecallFor VolumeState::recall_for(Modes asked) {
+RecallReason VolumeState::recall_for(Modes asked) {
   constexpr Modes kLooking = kLooks | kOpenReads | kOpenDeletes | kLockShared;
-  if ((asked & kTakesName) != 0) return RecallFor::kNameChange;
-  return (asked & ~kLooking) == 0 ? RecallFor::kLook : RecallFor::kChange;
+  if ((asked & kTakesName) != 0) return RecallReason::kName;
+  return (asked & ~kLooking) == 0 ? RecallReason::kLook : RecallReason::kChange;
 }
 
-bool VolumeState::paused(Shard& shard, FileId id, HolderId holder, StateClock::time_point now) const {
+void VolumeState::pause(Shard& shard, FileId id, RecallReason why, StateClock::time_point now) {
+  Pause& pause = pause_of(shard, id);
+  if (pause.file != id) pause = {.file = id};
+  pause.since[static_cast<std::size_t>(why)] = now;
+}
+
+std::uint32_t VolumeState::paused_bits(Shard& shard, FileId id, HolderId holder, LeaseKind kind,
+                                       StateClock::time_point now) const {
   const Pause& pause = pause_of(shard, id);
-  if (pause.file != id) return false;
+  if (pause.file != id) return kLeaseNone;
   const LeaseTerms& terms = holders_.terms(holder);
-  const auto length = pause.what == RecallFor::kLook     ? terms.pause_after_look
-                      : pause.what == RecallFor::kChange ? terms.pause_after_change
-                                                         : terms.pause_after_name_change;
-  return now - pause.since < length;
+  const auto within = [&](RecallReason why, StateClock::duration length) {
+    const auto since = pause.since[static_cast<std::size_t>(why)];
+    return since && now - *since < length;
+  };
+  if (within(RecallReason::kChange, terms.pause_after_change)) return kAllCaching;
+  if (within(RecallReason::kName, terms.pause_after_name_change)) return kAllCaching;
+  if (!within(RecallReason::kLook, terms.pause_after_look)) return kLeaseNone;
+  // Somebody looks: only what is written is in the way. A delegation goes and comes as a whole.
+  return kind == LeaseKind::kDelegation ? kAllCaching : kWriteCaching;
 }
 
 void VolumeState::count_bits(std::uint32_t bits, std::int64_t more) {
@@ -40,8 +52,8 @@ void VolumeState::wake_if_clear(FileState& file) {
   recalls_due_.store(true, std::memory_order_release);
 }
 
-template <class Left>
-bool VolumeState::recall_leases(Shard& shard, FileId id, FileState& file, RecallFor what, Left left) {
+bool VolumeState::recall_leases(Shard& shard, FileId id, FileState& file, RecallReason why, FileId subject,
+                                const std::function<std::uint32_t(const Lease&)>& left) {
   const auto now = options_.now();
   bool found = false;
   bool revoked = false;
@@ -69,15 +81,15 @@ bool VolumeState::recall_leases(Shard& shard, FileId id, FileState& file, Recall
     if (lease.recalled) return;
     lease.recalled = now;
     lease.keeps = keeps;
-    pause_of(shard, id) = {id, now, what};
+    pause(shard, id, why, now);
     recalls_.add();
     const std::lock_guard lock(recalls_mutex_);
-    due_.push_back({lease.owner.holder, lease.id, id, keeps});
+    due_.push_back({lease.owner.holder, lease.id, id, keeps, why, subject});
     recalls_due_.store(true, std::memory_order_release);
   });
   // The caller holds a reference to `file`, so it stays here even when it is empty.
   for (const LeaseId lease : withdrawn) {
-    pause_of(shard, id) = {id, now, what};
+    pause(shard, id, why, now);
     const auto gone = file.leases.remove(lease);
     forget_lease(shard, *gone);
   }
@@ -88,7 +100,12 @@ bool VolumeState::recall_leases(Shard& shard, FileId id, FileState& file, Recall
 Status VolumeState::ask_leases(Shard& shard, FileId id, FileState& file, const LeaseOwner& owner, Modes asked) {
   if (file.leases.empty()) return {};
   const Modes bad = conflicts_with(asked);
-  const bool pending = recall_leases(shard, id, file, recall_for(asked), [&](const Lease& lease) {
+  const bool pending = recall_leases(shard, id, file, recall_for(asked), id, [&](const Lease& lease) {
+    if (lease.kind == LeaseKind::kFiles) {
+      // Of the directory itself it keeps no writes, and no opens matter to it.
+      const Modes of_directory = conflicts_with(asked & (kChanges | kTakesName));
+      return lease.owner.holder == owner.holder ? lease.bits : bits_beside(lease.bits, lease.kind, of_directory);
+    }
     return lease.owner == owner ? lease.bits : bits_beside(lease.bits, lease.kind, bad);
   });
   return pending ? recall_pending(id) : Status{};
@@ -97,36 +114,46 @@ Status VolumeState::ask_leases(Shard& shard, FileId id, FileState& file, const L
 bool VolumeState::handle_caching_in_the_way(Shard& shard, FileId id, FileState& file, const LeaseOwner& owner,
                                             Modes asked) {
   if (file.leases.empty()) return false;
-  return recall_leases(shard, id, file, recall_for(asked), [&](const Lease& lease) {
+  return recall_leases(shard, id, file, recall_for(asked), id, [&](const Lease& lease) -> std::uint32_t {
     const bool in_the_way = lease.owner != owner && (file.shares.modes_of(lease.owner) & conflicts_with(asked)) != 0;
     return in_the_way ? bits_beside(lease.bits, lease.kind, kLeaseHandle) : lease.bits;
   });
 }
 
-Modes VolumeState::held_by_others(const FileState& file, const LeaseOwner& owner, StateClock::time_point now) {
+Modes VolumeState::held_by_others(const FileState& file, const LeaseOwner& owner, LeaseKind kind,
+                                  StateClock::time_point now) {
+  Modes others = 0;
+  file.leases.each([&](const Lease& other) {
+    const bool of_files = kind == LeaseKind::kFiles || other.kind == LeaseKind::kFiles;
+    const bool mine = of_files ? other.owner.holder == owner.holder : other.owner == owner;
+    if (!mine && !other.lapsed(now)) others |= other.modes();
+  });
+  if (kind == LeaseKind::kFiles) return others;
   // POSIX locks belong to a holder without a key.
   const HolderId locker = owner.key == LeaseKey{} ? owner.holder : kNoHolder;
-  Modes others =
-      file.shares.modes_of_others(owner) | file.locks.modes_of_others(locker) | file.mandatory.modes_of_others(owner);
-  file.leases.each([&](const Lease& other) {
-    if (other.owner != owner && !other.lapsed(now)) others |= other.modes();
-  });
-  return others;
+  return others | file.shares.modes_of_others(owner) | file.locks.modes_of_others(locker) |
+         file.mandatory.modes_of_others(owner);
 }
 
 std::optional<GrantedLease> VolumeState::add_bits(Shard& shard, FileId id, FileState& file, Lease& lease,
-                                                  const LeaseRequest& wanted) {
+                                                  const LeaseRequest& wanted, Modes around) {
   const auto now = options_.now();
-  if (lease.tentative || lease.lapsed(now) || lease.kind != LeaseKind::kCache || wanted.kind != LeaseKind::kCache) {
+  if (lease.tentative || lease.lapsed(now) || lease.kind == LeaseKind::kDelegation || wanted.kind != lease.kind) {
     return std::nullopt;
   }
-  if (!lease.recalled && !paused(shard, id, lease.owner.holder, now)) {
+  if (!lease.recalled) {
+    const Modes others =
+        around | (lease.kind == LeaseKind::kFiles ? held_of_files(id, &file, lease.owner, now)
+                                                  : held_by_others(file, lease.owner, lease.kind, now));
+    const std::uint32_t free = wanted.bits & ~paused_bits(shard, id, lease.owner.holder, lease.kind, now);
+    const std::uint32_t both = lease.bits | free;
     const std::uint32_t more =
-        bits_beside(lease.bits | wanted.bits, lease.kind, conflicts_with(held_by_others(file, lease.owner, now))) &
-        ~lease.bits;
-    count_bits(more, +1);
-    lease.bits |= more;
-    STOA_ASSERT(valid_bits(lease.bits), "write caching comes with read caching");
+        valid_bits(both) ? bits_beside(both, lease.kind, conflicts_with(others)) & ~lease.bits : kLeaseNone;
+    if (valid_bits(lease.bits | more)) {
+      count_bits(more, +1);
+      lease.bits |= more;
+      covered_.has(id, lease.owner, lease.bits);
+    }
   }
   return GrantedLease{lease.id, lease.bits};
 }
@@ -135,7 +162,9 @@ void VolumeState::add_lease(Shard& shard, FileId id, Lease lease) {
   const auto timeout = holders_.terms(lease.owner.holder).recall_timeout;
   lease.recall_timeout = timeout ? *timeout : options_.lease_recall_timeout;
   count_bits(lease.bits, +1);
+  if (lease.kind == LeaseKind::kFiles) files_leases_.fetch_add(1);
   shard.files[id].leases.add(lease);
+  if (lease.kind != LeaseKind::kFiles) covered_.has(id, lease.owner, lease.bits);
   const bool added = shard.leases.emplace(lease.id, id).second;
   STOA_ASSERT(added, "no number of a lease is given twice");
   const bool held = shard.holdings[lease.owner.holder].leases.insert(lease.id).second;
@@ -166,22 +195,50 @@ std::optional<GrantedLease> VolumeState::grant_lease(FileId id, const LeaseOwner
   return std::nullopt;
 }
 
-std::optional<GrantedLease> VolumeState::grant_wished(FileId id, const LeaseOwner& owner, const LeaseRequest& wanted) {
-  if (!valid_bits(wanted.bits)) return std::nullopt;
+std::optional<GrantedLease> VolumeState::grant_wished(FileId id, const LeaseOwner& owner, LeaseRequest wanted) {
+  if (!valid_bits(wanted.bits) || !holders_.alive(owner.holder)) return std::nullopt;
+  if (wanted.reclaim) {
+    // Too late: others may have looked and changed meanwhile, so what was kept under it is not to be believed.
+    if (!reclaim_.in_grace() || !awaits_writers()) return std::nullopt;
+  } else if (awaits_writers()) {
+    return std::nullopt;
+  }
+  const auto place = files_.place(id);
+  if (!place || (wanted.kind == LeaseKind::kFiles && !place->is_directory)) return std::nullopt;
+  if (wanted.kind == LeaseKind::kFiles) {
+    const FilesLeaseAnnounced announced(*this);
+    return grant_beside(id, owner, wanted, 0);
+  }
+  if (place->is_directory) return grant_beside(id, owner, wanted, 0);
+  covered_.pin(id, owner, wanted.bits, place->directories);
+  const auto granted = grant_beside(id, owner, wanted, files_leases_beside(id, owner, *place));
+  covered_.unpin(id, owner);
+  return granted;
+}
+
+std::optional<GrantedLease> VolumeState::grant_beside(FileId id, const LeaseOwner& owner, const LeaseRequest& wanted,
+                                                      Modes around) {
   Shard& shard = shard_of(id);
   GrantedLease granted{.id = {}, .bits = wanted.bits};
   {
     const std::lock_guard lock(shard.mutex);
     if (!holders_.alive(owner.holder)) return std::nullopt;
     const auto now = options_.now();
-    if (const auto found = shard.files.find(id); found != shard.files.end()) {
-      FileState& file = found->second;
-      if (file.doomed) return std::nullopt;
-      if (Lease* const mine = file.leases.of(owner)) return add_bits(shard, id, file, *mine, wanted);
-      // Modes conflict symmetrically, so the bits to leave out are those that modes of others conflict with.
-      granted.bits = bits_beside(wanted.bits, wanted.kind, conflicts_with(held_by_others(file, owner, now)));
+    const auto found = shard.files.find(id);
+    const FileState* const file = found == shard.files.end() ? nullptr : &found->second;
+    if (file != nullptr) {
+      if (file->doomed) return std::nullopt;
+      if (Lease* const mine = found->second.leases.of(owner)) {
+        return add_bits(shard, id, found->second, *mine, wanted, around);
+      }
     }
-    if (granted.bits == kLeaseNone || paused(shard, id, owner.holder, now)) return std::nullopt;
+    const Modes others = around | (wanted.kind == LeaseKind::kFiles ? held_of_files(id, file, owner, now)
+                                   : file != nullptr                ? held_by_others(*file, owner, wanted.kind, now)
+                                                                    : 0);
+    // Modes conflict symmetrically, so the bits to leave out are those that modes of others conflict with.
+    granted.bits = bits_beside(wanted.bits, wanted.kind, conflicts_with(others)) &
+                   ~paused_bits(shard, id, owner.holder, wanted.kind, now);
+    if (!valid_bits(granted.bits)) return std::nullopt;
     if (!take_leases(owner.holder, 1)) return std::nullopt;
     granted.id = LeaseId{new_id(shard, id)};
     add_lease(shard, id, {.id = granted.id, .owner = owner, .bits = granted.bits, .kind = wanted.kind});
@@ -202,8 +259,14 @@ std::optional<GrantedLease> VolumeState::grant_wished(FileId id, const LeaseOwne
 }
 
 void VolumeState::forget_lease(Shard& shard, const Lease& gone) {
-  const std::size_t known = shard.leases.erase(gone.id);
-  STOA_ASSERT(known == 1, "a lease of a file is in the index");
+  const auto known = shard.leases.find(gone.id);
+  STOA_ASSERT(known != shard.leases.end(), "a lease of a file is in the index");
+  if (gone.kind == LeaseKind::kFiles) {
+    files_leases_.fetch_sub(1);
+  } else {
+    covered_.ended(known->second, gone.owner);
+  }
+  shard.leases.erase(known);
   const std::size_t held = shard.holdings[gone.owner.holder].leases.erase(gone.id);
   STOA_ASSERT(held == 1, "a lease is its holder's");
   forget_if_empty(shard, gone.owner.holder);
@@ -248,6 +311,7 @@ Status VolumeState::acknowledge(LeaseId lease, std::uint32_t bits) {
       count_bits(mine.bits & ~bits, -1);
       mine.bits = bits;
       mine.recalled.reset();
+      if (mine.kind != LeaseKind::kFiles) covered_.has(id, mine.owner, bits);
       wake_if_clear(file);
     }
   }
@@ -264,16 +328,28 @@ bool VolumeState::lease_revoked(LeaseId lease) const {
   return shard.files.at(found->second).leases.find(lease)->lapsed(options_.now());
 }
 
-Status VolumeState::before_read(const OpContext& ctx, FileId file) {
-  const Status may = before_look(ctx, file);
-  send_recalls();
-  return may;
-}
-
-Status VolumeState::break_leases(const OpContext& ctx, std::span<const FileId> files, Access access) {
-  const Modes asked = access == Access::kChange ? kChanges : access == Access::kLook ? kLooks : kTakesName;
+Status VolumeState::break_leases(const OpContext& ctx, std::span<const Touched> files, Access access) {
+  if (access == Access::kChange) STOA_CHECK_OK(check_fence(ctx));
+  const bool changes = access == Access::kChange || access == Access::kChanged;
+  const Modes asked = changes ? kChanges : access == Access::kTakeName ? kTakesName : kLooks;
+  // The core's own work does not wait for writers of before a restart: it must not hold up the start.
+  const bool waits = access != Access::kTakeName && access != Access::kChanged && ctx.protocol != Protocol::kInternal;
+  const bool covered = access != Access::kTakeName && files_leases_.load(std::memory_order_relaxed) != 0;
   Status may;
-  for (const FileId id : files) {
+  for (const Touched& touched : files) {
+    const FileId id = touched.file;
+    // Clients cache directories, too, but write only files.
+    if (waits && (changes || !touched.is_directory) && awaits_writers() && !ctx.reclaims &&
+        !writes_by_itself(ctx, touched)) {
+      may = recall_pending(id);
+    }
+    if (covered && access == Access::kSeal) {
+      if (const Status clear = ask_files_leases(id, id, ctx.holder, asked); !clear) may = clear;
+    }
+    if (covered && touched.directory != kNoFile) {
+      if (const Status clear = ask_files_leases(touched.directory, id, ctx.holder, asked); !clear) may = clear;
+    }
+    if (access == Access::kChanged) continue;
     Shard& shard = shard_of(id);
     const std::lock_guard lock(shard.mutex);
     const auto found = shard.files.find(id);

@@ -56,6 +56,10 @@ Result<std::optional<HeldLock>> VolumeState::take_without_place(const LockReques
 
 Result<bool> VolumeState::lock_or_wait(const LockRequest& wanted) {
   STOA_TRY(span, span_of(wanted.range));
+  // The lock need not wait for the answer: files leases hold no locks, and each access of the locker passes the gate,
+  // where it waits for what is not written back yet.
+  (void)ask_files_leases(wanted.file, wanted.owner.holder, kLockShared);
+  if (files_leases_.load(std::memory_order_relaxed) != 0) send_recalls();
   if (take_unwaited(wanted, span)) return true;
   const LockWaits::Holding holding = [this](const LockWait& wait) { return owners_in_the_way(wait); };
   News news;
@@ -107,6 +111,7 @@ Result<std::optional<HeldLock>> VolumeState::take_in_turn(LockWait& wait) {
 Result<std::optional<HeldLock>> VolumeState::lock_in_turn(const LockRequest& wanted,
                                                           const std::optional<HandleBytes>& handle) {
   STOA_TRY(span, span_of(wanted.range));
+  (void)ask_files_leases(wanted.file, wanted.owner.holder, kLockShared);  // as in lock_or_wait()
   Shard& shard = shard_of(wanted.file);
   bool in_turn = true;  // whether other requests wait, or this one has to from now on
   auto answer = [&]() -> Result<std::optional<HeldLock>> {

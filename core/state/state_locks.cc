@@ -34,6 +34,7 @@ Result<std::optional<HeldLock>> VolumeState::lock(FileId id, const LockOwner& ow
   Shard& shard = shard_of(id);
   bool waited_for = false;
   auto locked = [&]() -> Result<std::optional<HeldLock>> {
+    STOA_CHECK_OK(ask_files_leases(id, owner.holder, kLockShared));  // writes go, whatever the lock is
     const std::lock_guard lock(shard.mutex);
     if (!holders_.alive(owner.holder)) return fail(Errc::kInvalid, "no such holder");
     FileState& file = shard.files[id];
@@ -55,6 +56,7 @@ Result<std::optional<HeldLock>> VolumeState::test_lock(FileId id, const LockOwne
   STOA_TRY(span, span_of(range));
   Shard& shard = shard_of(id);
   auto tested = [&]() -> Result<std::optional<HeldLock>> {
+    STOA_CHECK_OK(ask_files_leases(id, owner.holder, kLockShared));
     const std::lock_guard lock(shard.mutex);
     const auto found = shard.files.find(id);
     if (found == shard.files.end()) return std::nullopt;
@@ -121,7 +123,10 @@ bool VolumeState::has_locks(FileId id, const LockOwner& owner) const {
 Result<std::optional<HeldLock>> VolumeState::lock_mandatory(OpenId open, LockRange range, bool exclusive) {
   STOA_CHECK_OK(check_mandatory_range(range));
   Shard& shard = shard_of(open);
+  // Announced to grants of files leases before those that there are are asked.
+  mandatory_locks_.fetch_add(1);
   auto locked = [&]() -> Result<std::optional<HeldLock>> {
+    STOA_CHECK_OK(ask_files_leases(open, mode_of_lock(exclusive)));
     const std::lock_guard lock(shard.mutex);
     const auto found = shard.opens.find(open);
     if (found == shard.opens.end()) return fail(Errc::kInvalid, "no such open");
@@ -139,9 +144,9 @@ Result<std::optional<HeldLock>> VolumeState::lock_mandatory(OpenId open, LockRan
     }
     STOA_CHECK_OK(take_locks(owner.holder, 1));
     file.mandatory.add({open, owner, range, exclusive});
-    mandatory_locks_.fetch_add(1);
     return std::nullopt;
   }();
+  if (!locked || *locked) mandatory_locks_.fetch_sub(1);
   send_recalls();
   return locked;
 }

@@ -56,7 +56,13 @@ void VolumeState::add_open(Shard& shard, OpenId id, const Open& open) {
 }
 
 Result<OpenId> VolumeState::open(const OpenSpec& spec) {
-  auto opened = open_unmade(spec);
+  auto opened = [&]() -> Result<OpenId> {
+    if (!valid_share(spec.access, spec.deny)) return fail(Errc::kInvalid, "access or deny of an open");
+    const Modes modes = modes_of_open(spec.access, spec.deny);
+    const DenyAnnounced announced(*this, modes);
+    STOA_CHECK_OK(ask_files_leases(spec.file, spec.holder, modes));
+    return open_unmade(spec);
+  }();
   send_recalls();
   if (opened) STOA_CHECK_OK(look_at_opened(*opened, spec.file));
   return opened;
@@ -84,7 +90,9 @@ Status VolumeState::change_open(OpenId open, std::uint32_t access, std::uint32_t
   if (!valid_share(access, deny)) return fail(Errc::kInvalid, "access or deny of an open");
   const Modes modes = modes_of_open(access, deny);
   Shard& shard = shard_of(open);
+  const DenyAnnounced announced(*this, modes);
   const auto changed = [&]() -> Status {
+    STOA_CHECK_OK(ask_files_leases(open, modes));
     const std::lock_guard lock(shard.mutex);
     const auto found = shard.opens.find(open);
     if (found == shard.opens.end()) return fail(Errc::kInvalid, "no such open");
@@ -128,7 +136,7 @@ void VolumeState::join_opens(OpenId into, OpenId from) {
 
 void VolumeState::count_denying(Modes open, std::int64_t more) {
   if ((open & (kOpenDeniesRead | kOpenDeniesWrite)) == 0) return;
-  const std::int64_t before = denying_opens_.fetch_add(more, std::memory_order_relaxed);
+  const std::int64_t before = denying_opens_.fetch_add(more);
   STOA_ASSERT(before + more >= 0, "no more opens stop denying than denied");
 }
 

@@ -10,10 +10,9 @@ Result<std::optional<RecallWait>> VolumeState::when_clear(FileId id, std::functi
   Shard& shard = shard_of(id);
   const std::lock_guard lock(shard.mutex);
   const auto found = shard.files.find(id);
-  if (found == shard.files.end()) return std::nullopt;
+  const auto lapses = found == shard.files.end() ? std::nullopt : found->second.leases.awaited_until(options_.now());
+  if (!lapses) return when_writers_are_back(id, std::move(clear));
   FileState& file = found->second;
-  const auto lapses = file.leases.awaited_until(options_.now());
-  if (!lapses) return std::nullopt;
   if (recall_waits_.fetch_add(1) >= kRecallWaitsMax) {
     recall_waits_.fetch_sub(1);
     return fail(Errc::kBusy, "too many requests wait for recalls");
@@ -23,7 +22,27 @@ Result<std::optional<RecallWait>> VolumeState::when_clear(FileId id, std::functi
   return RecallWait{id, number, *lapses};
 }
 
+Result<std::optional<RecallWait>> VolumeState::when_writers_are_back(FileId id, std::function<void()> clear) {
+  if (!awaits_writers()) return std::nullopt;
+  const std::lock_guard lock(recalls_mutex_);
+  if (!awaits_writers_.load()) return std::nullopt;
+  if (recall_waits_.fetch_add(1) >= kRecallWaitsMax) {
+    recall_waits_.fetch_sub(1);
+    return fail(Errc::kBusy, "too many requests wait for recalls");
+  }
+  const std::uint64_t number = kWriterWaits | next_writer_wait_++;
+  writer_waits_.push_back({number, std::move(clear)});
+  return RecallWait{id, number, reclaim_.writers_end()};
+}
+
 void VolumeState::stop_waiting(const RecallWait& wait) {
+  if ((wait.number & kWriterWaits) != 0) {
+    const std::lock_guard lock(recalls_mutex_);
+    const auto gone =
+        std::erase_if(writer_waits_, [&](const FileState::Waiting& waiting) { return waiting.number == wait.number; });
+    recall_waits_.fetch_sub(static_cast<std::int64_t>(gone));
+    return;
+  }
   Shard& shard = shard_of(wait.file);
   const std::lock_guard lock(shard.mutex);
   const auto found = shard.files.find(wait.file);

@@ -37,6 +37,7 @@ VolumeState::VolumeState(StateOptions options, FileWatch& files, KvStore& kv, Co
   count("stoa_opens", "Open files of clients", opens_);
   count("stoa_byte_range_locks", "Byte-range locks that are held", locks_);
   count("stoa_leases", "Caching leases that are held", leases_);
+  count("stoa_files_leases", "Those of directories that cover their files", files_leases_);
   metrics.gauge_callback("stoa_byte_range_lock_waits", "Requests that wait for a byte-range lock", {}, [this] {
     const std::lock_guard lock(waits_mutex_);
     return static_cast<double>(waits_.size());
@@ -49,6 +50,7 @@ VolumeState::VolumeState(StateOptions options, FileWatch& files, KvStore& kv, Co
 
 Status VolumeState::load() {
   STOA_CHECK_OK(reclaim_.load());
+  awaits_writers_.store(reclaim_.awaits_writers());
   const std::uint64_t first = std::uint64_t{reclaim_.start_number()} << kSerialsOfAStart;
   for (Shard& shard : shards_) {
     const std::lock_guard lock(shard.mutex);

@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "base/metrics.h"
+#include "core/state/covered_leases.h"
 #include "core/state/file_watch.h"
 #include "core/state/holders.h"
 #include "core/state/lease_gate.h"
@@ -103,12 +104,15 @@ class VolumeState final : public StateTable, public LeaseGate {
   Status before_read(const OpContext& ctx, FileId file) override;
 
   Status remember_client(Protocol protocol, std::string_view name) override {
-    return reclaim_.remember(protocol, name);
+    return reclaim_.remember(protocol, name, false);
   }
-  Status forget_client(Protocol protocol, std::string_view name) override { return reclaim_.forget(protocol, name); }
+  Status remember_writer(Protocol protocol, std::string_view name) override {
+    return reclaim_.remember(protocol, name, true);
+  }
+  Status forget_client(Protocol protocol, std::string_view name) override;
   bool in_grace() override { return reclaim_.in_grace(); }
   bool may_reclaim(Protocol protocol, std::string_view name) override { return reclaim_.may_reclaim(protocol, name); }
-  void reclaim_done(Protocol protocol, std::string_view name) override { reclaim_.done(protocol, name); }
+  void reclaim_done(Protocol protocol, std::string_view name) override;
   std::vector<std::string> clients_to_reclaim(Protocol protocol) override { return reclaim_.names_before(protocol); }
   std::uint32_t start_number() const override { return reclaim_.start_number(); }
 
@@ -116,7 +120,8 @@ class VolumeState final : public StateTable, public LeaseGate {
   bool is_open(FileId file) const override;
 
  protected:
-  Status break_leases(const OpContext& ctx, std::span<const FileId> files, Access access) override;
+  Status break_leases(const OpContext& ctx, std::span<const Touched> files, Access access) override;
+  void follow_name(FileId file, FileId directory) override;
   Status check_mandatory(const OpContext& ctx, FileId file, std::uint64_t offset, std::uint64_t length,
                          bool write) override;
   void call_holders() override;
@@ -155,15 +160,14 @@ class VolumeState final : public StateTable, public LeaseGate {
   static constexpr unsigned kShardBits = 6;
   static constexpr std::size_t kShards = std::size_t{1} << kShardBits;
   static constexpr std::size_t kPauses = 128;
+  static constexpr std::uint64_t kWriterWaits = std::uint64_t{1} << 63;  // of the number of a wait: not for a recall
   // Ids are never reused, not even those of an earlier owner of the shard: each start counts from a place of its own.
   static constexpr unsigned kSerialBits = 48 - kShardBits;
   static constexpr unsigned kSerialsOfAStart = 30;
   // The file recalled last, for each slot of ids: another file in the slot replaces it, which does no harm.
-  enum class RecallFor : std::uint8_t { kLook, kChange, kNameChange };
   struct Pause {
     FileId file = kNoFile;
-    StateClock::time_point since{};
-    RecallFor what{};
+    std::array<std::optional<StateClock::time_point>, 3> since{};  // by RecallReason
   };
   struct Shard {
     mutable std::mutex mutex;  // guards all that follows
@@ -191,23 +195,71 @@ class VolumeState final : public StateTable, public LeaseGate {
   static Pause& pause_of(Shard& shard, FileId file) { return shard.pauses[mixed(file) >> 32 & (kPauses - 1)]; }
 
   // All of these with the shard's mutex held.
-  static RecallFor recall_for(Modes asked);
-  bool paused(Shard& shard, FileId id, HolderId holder, StateClock::time_point now) const;
-  // Whether leases have to go or lose bits that have not lapsed; they are then to be recalled. `left(lease)`: the bits
-  // that do not conflict. Of state_leases.cc alone.
-  template <class Left>
-  bool recall_leases(Shard& shard, FileId id, FileState& file, RecallFor what, Left left);
+  static RecallReason recall_for(Modes asked);
+  // The bits that the holder does not get yet, because they were recalled lately.
+  std::uint32_t paused_bits(Shard& shard, FileId id, HolderId holder, LeaseKind kind, StateClock::time_point now) const;
+  static void pause(Shard& shard, FileId id, RecallReason why, StateClock::time_point now);
+  // Whether leases have to go or lose bits that have not lapsed; they are then to be recalled, because of `subject`.
+  // `left(lease)`: the bits that do not conflict.
+  bool recall_leases(Shard& shard, FileId id, FileState& file, RecallReason why, FileId subject,
+                     const std::function<std::uint32_t(const Lease&)>& left);
   // kRecallPending: leases of other owners conflict with `asked`.
   Status ask_leases(Shard& shard, FileId id, FileState& file, const LeaseOwner& owner, Modes asked);
   // Handle caching of holders whose opens conflict with `asked`.
   bool handle_caching_in_the_way(Shard& shard, FileId id, FileState& file, const LeaseOwner& owner, Modes asked);
   Status may_open(Shard& shard, FileId id, FileState& file, const LeaseOwner& owner, Modes asked, Modes others);
-  // The modes that others hold of the file.
-  static Modes held_by_others(const FileState& file, const LeaseOwner& owner, StateClock::time_point now);
+  // The modes that others hold of the file, as far as they matter to a lease of this kind.
+  static Modes held_by_others(const FileState& file, const LeaseOwner& owner, LeaseKind kind,
+                              StateClock::time_point now);
+  // The same for a files lease of the directory `id`: of it and of its files.
+  Modes held_of_files(FileId id, const FileState* file, const LeaseOwner& owner, StateClock::time_point now) const;
+
+  // Files leases: state_files_leases.cc. With no shard's mutex held.
+  // kRecallPending: files leases of the directory that others than the holder have conflict with `asked` of `subject`.
+  Status ask_files_leases(FileId directory, FileId subject, HolderId holder, Modes asked);
+  // The same for a file by its id alone; it costs one relaxed read when there are none.
+  Status ask_files_leases(FileId subject, HolderId holder, Modes asked);
+  // The same for the file and holder of an open. kInvalid: there is none.
+  Status ask_files_leases(OpenId open, Modes asked);
+  // What files leases of others in the way of a lease of the file have; the lease is pinned in covered_ till unpin().
+  Modes files_leases_beside(FileId id, const LeaseOwner& owner, const FileWatch::Place& place);
+  // Tells grants of files leases of an open that denies something before it is in the table: it first asks the files
+  // leases that there are.
+  class DenyAnnounced {
+   public:
+    DenyAnnounced(VolumeState& state, Modes open) : state_(state), open_(open) { state_.count_denying(open_, +1); }
+    ~DenyAnnounced() { state_.count_denying(open_, -1); }
+    DenyAnnounced(const DenyAnnounced&) = delete;
+    DenyAnnounced& operator=(const DenyAnnounced&) = delete;
+
+   private:
+    VolumeState& state_;
+    const Modes open_;
+  };
+  // The same of a files lease before it is compared with what others hold: who comes later meets it.
+  class FilesLeaseAnnounced {
+   public:
+    explicit FilesLeaseAnnounced(VolumeState& state) : state_(state) { state_.files_leases_.fetch_add(1); }
+    ~FilesLeaseAnnounced() { state_.files_leases_.fetch_sub(1); }
+    FilesLeaseAnnounced(const FilesLeaseAnnounced&) = delete;
+    FilesLeaseAnnounced& operator=(const FilesLeaseAnnounced&) = delete;
+
+   private:
+    VolumeState& state_;
+  };
+  Status check_fence(const OpContext& ctx) const;
+  bool writes_by_itself(const OpContext& ctx, const Touched& touched) const;
+  // After a restart: whether it is (still) waited for writers.
+  bool awaits_writers();
+  // As when_clear().
+  Result<std::optional<RecallWait>> when_writers_are_back(FileId id, std::function<void()> clear);
+  void writers_are_back();
   // grant_lease() but for seals.
-  std::optional<GrantedLease> grant_wished(FileId id, const LeaseOwner& owner, const LeaseRequest& wanted);
+  std::optional<GrantedLease> grant_wished(FileId id, const LeaseOwner& owner, LeaseRequest wanted);
+  std::optional<GrantedLease> grant_beside(FileId id, const LeaseOwner& owner, const LeaseRequest& wanted,
+                                           Modes around);
   std::optional<GrantedLease> add_bits(Shard& shard, FileId id, FileState& file, Lease& lease,
-                                       const LeaseRequest& wanted);
+                                       const LeaseRequest& wanted, Modes around);
   void count_bits(std::uint32_t bits, std::int64_t more);
   // Calls the waiting requests when no recall of the file is pending any more.
   void wake_if_clear(FileState& file);
@@ -238,6 +290,7 @@ class VolumeState final : public StateTable, public LeaseGate {
   Status look_at_opened(OpenId open, FileId id);
   bool adopt(HolderId holder, const HolderState::Open& open);
   bool adopt(HolderId holder, const HolderState::Lease& lease);
+  bool adopt_beside(const LeaseOwner& owner, const HolderState::Lease& lease, Modes around);
   // Counts `more` of them, of the holder, of its peer and of all. kBusy: there is none left; nothing was counted.
   Status take_opens(HolderId holder, std::int64_t more);
   Status take_locks(HolderId holder, std::int64_t more);
@@ -280,6 +333,10 @@ class VolumeState final : public StateTable, public LeaseGate {
   std::vector<LeaseRecall> due_;
   std::vector<std::function<void()>> due_clear_;
   std::atomic<std::int64_t> recall_waits_{0};
+  std::vector<FileState::Waiting> writer_waits_;  // until the writers of before the restart are back
+  std::uint64_t next_writer_wait_ = 1;
+
+  CoveredLeases covered_;
 
   std::mutex undeleted_mutex_;              // guards the next
   std::unordered_set<FileId> undeleted_{};  // doomed, and a lease conflicts

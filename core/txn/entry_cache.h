@@ -6,8 +6,8 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <vector>
 
+#include "base/chunked_table.h"
 #include "core/inode/entry.h"
 
 namespace stoa::core {
@@ -28,8 +28,10 @@ class EntryCache {
   };
   std::size_t slot_of(std::string_view key) const { return std::hash<std::string_view>{}(key) % slots_.size(); }
 
-  std::vector<Slot> slots_;
-  mutable std::array<std::mutex, kLocks> locks_;  // locks_[slot % kLocks] guards a slot
+  std::mutex& lock_of(std::size_t slot) const { return locks_[ChunkedTable<Slot>::chunk_of(slot) % kLocks]; }
+
+  ChunkedTable<Slot> slots_;
+  mutable std::array<std::mutex, kLocks> locks_;
 };
 
 }  // namespace stoa::core

@@ -7,6 +7,7 @@
 #include "core/inode/acl_record.h"
 #include "core/inode/inode_usage.h"
 #include "core/kv/keys.h"
+#include "core/txn/covered.h"
 #include "core/txn/depth.h"
 #include "core/txn/in_bin.h"
 #include "core/txn/node_name.h"
@@ -315,18 +316,37 @@ void MetaTxn::change_account(AccountChange change) {
 Status MetaTxn::break_leases() {
   // One question for all of them, so that all are recalled together.
   constexpr std::size_t kMost = 8;
-  std::array<FileId, kMost> files;
+  std::array<Touched, kMost> files;
   std::size_t count = 0;
   Status may;
-  for (const Publication& p : publications_) {
-    if (p.visible == Visible::kNo) continue;
-    files[count++] = p.node->id;
-    if (count < kMost) continue;
+  if (!volume_.state.asks_of_changes(ctx_)) return {};
+  const auto add = [&](const Touched& file) {
+    files[count++] = file;
+    if (count < kMost) return;
     if (const Status some = volume_.state.before_mutate(ctx_, files); !some) may = some;
     count = 0;
+  };
+  for (const Publication& p : publications_) {
+    if (p.visible == Visible::kNo) continue;
+    const Inode& record = p.node->record;
+    STOA_TRY(file, touched(volume_, record));
+    add(file);
+    // With a single name left it is covered from now on: no cache may rest on what it was before.
+    if (!p.remove && !record.is_directory() && record.links > 1 && p.next.links == 1) {
+      if (!p.next.has(kCountsElsewhere)) {
+        add({.file = record.id, .directory = p.next.parent});
+      } else {  // which of its names stays is in no record: those of both directories
+        STOA_TRY(directories, directories_of_names(volume_, record.id));
+        for (const FileId directory : directories) add({.file = record.id, .directory = directory});
+      }
+    }
   }
   if (const Status some = volume_.state.before_mutate(ctx_, std::span(files).first(count)); !some) may = some;
   if (const Status names = volume_.state.before_name_goes(ctx_, renamed_); !names) may = names;
+  if (!may) return may;
+  for (const EntryChange& change : entry_changes_) {
+    if (change.record.exists()) volume_.state.name_comes(change.record.id, keys::id_of(change.key));
+  }
   return may;
 }
 

@@ -5,8 +5,6 @@
 namespace stoa::core {
 namespace {
 
-constexpr std::string_view kSealedSentence = "the directory is sealed: an administrator can unseal it";
-
 // The first of the directories that have a name of the file for which `find` finds something.
 template <class Find>
 Result<FileId> find_by_names(const VolumeView& volume, FileId id, Find find) {
@@ -29,6 +27,18 @@ bool has_other_names(const Inode& record) {
   return !record.is_directory() && record.links > 1;
 }
 
+Status refuse_sealed(FileId by) {
+  return by == kNoFile ? Status{} : fail(Cause::kSealed, static_cast<std::uint64_t>(by));
+}
+
+// sealing_directory() with no lock held.
+Result<FileId> sealing_directory_now(const VolumeView& volume, const OpContext& ctx, const NodeRef& node) {
+  if (volume.nodes.seals.load(std::memory_order_relaxed) == 0) return kNoFile;
+  STOA_TRY(chain, share_by(volume.tree_lock, ctx.deadline));
+  STOA_TRY(lock, share_by(node->lock, ctx.deadline));
+  return sealing_directory(volume, *node);
+}
+
 }  // namespace
 
 Result<FileId> sealing_directory(const VolumeView& volume, const Node& node) {
@@ -40,7 +50,7 @@ Result<FileId> sealing_directory(const VolumeView& volume, const Node& node) {
 
 Status require_unsealed(const VolumeView& volume, const Node& node) {
   STOA_TRY(by, sealing_directory(volume, node));
-  return by == kNoFile ? Status{} : fail(Errc::kReadOnly, std::string(kSealedSentence));
+  return refuse_sealed(by);
 }
 
 Status require_changeable(const VolumeView& volume, const Node& node) {
@@ -54,16 +64,13 @@ Status require_content_changeable(const VolumeView& volume, const OpContext& ctx
 }
 
 Result<bool> is_sealed(const VolumeView& volume, const OpContext& ctx, const NodeRef& node) {
-  if (volume.nodes.seals.load(std::memory_order_relaxed) == 0) return false;
-  STOA_TRY(chain, share_by(volume.tree_lock, ctx.deadline));
-  STOA_TRY(lock, share_by(node->lock, ctx.deadline));
-  STOA_TRY(by, sealing_directory(volume, *node));
+  STOA_TRY(by, sealing_directory_now(volume, ctx, node));
   return by != kNoFile;
 }
 
 Status check_unsealed(const VolumeView& volume, const OpContext& ctx, const NodeRef& node) {
-  STOA_TRY(is, is_sealed(volume, ctx, node));
-  return is ? fail(Errc::kReadOnly, std::string(kSealedSentence)) : Status{};
+  STOA_TRY(by, sealing_directory_now(volume, ctx, node));
+  return refuse_sealed(by);
 }
 
 Result<std::uint64_t> count_seals(const VolumeView& volume) {

@@ -12,16 +12,16 @@ namespace stoa::core {
 // The nearest sealed directory that the file is, lies in, or has a name in; kNoFile: none. May read the store for files
 // with several names.
 Result<FileId> sealing_directory(const VolumeView& volume, const Node& node);
-// kReadOnly: it is sealed.
+// Cause::kSealed (kReadOnly): it is sealed.
 Status require_unsealed(const VolumeView& volume, const Node& node);
-// kReadOnly: what is sealed, or in a recycle bin. Asked of everything that a change is about.
+// Cause::kSealed, Cause::kInBin: what is sealed, or in a recycle bin. Asked of everything that a change is about.
 Status require_changeable(const VolumeView& volume, const Node& node);
 // The same for the content of a file, which opens of before it was deleted go on writing (OpContext::open).
 Status require_content_changeable(const VolumeView& volume, const OpContext& ctx, const Node& node);
 
 // With no lock held: whether it is sealed now.
 Result<bool> is_sealed(const VolumeView& volume, const OpContext& ctx, const NodeRef& node);
-// kReadOnly: it is. For changes that begin with a step of their own (a recycle bin is made).
+// Cause::kSealed: it is. For changes that begin with a step of their own (a recycle bin is made).
 Status check_unsealed(const VolumeView& volume, const OpContext& ctx, const NodeRef& node);
 
 // At start: how many directories are sealed.

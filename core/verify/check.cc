@@ -1,10 +1,14 @@
 #include "core/verify/check.h"
 
+#include <array>
+#include <concepts>
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <set>
 #include <unordered_map>
 
+#include "base/assert.h"
 #include "base/reason.h"
 #include "core/access/acl.h"
 #include "core/blob/blob_record.h"
@@ -45,8 +49,8 @@ class Checker {
     compare_files();
     STOA_CHECK_OK(compare_usage());
     STOA_CHECK_OK(compare_blobs());
-    STOA_CHECK_OK(find_orphans(Family::kInline, "inline content"));
-    STOA_CHECK_OK(find_orphans(Family::kXattr, "an extended attribute"));
+    STOA_CHECK_OK(find_strays(Family::kInline));
+    STOA_CHECK_OK(find_strays(Family::kXattr));
     for (const Family family : {Family::kChecksum, Family::kState, Family::kJournal, Family::kConfig, Family::kTrash}) {
       STOA_CHECK_OK(each(family, [](std::string_view, std::string_view) -> Status { return {}; }));
     }
@@ -74,11 +78,19 @@ class Checker {
     bool has(InodeFlags flag) const { return (flags & flag) != 0; }
   };
 
-  void problem(std::string sentence) {
-    ++report_.problem_count;
-    if (report_.problems.size() < CheckReport::kProblemsMax) report_.problems.push_back(std::move(sentence));
+  static std::string fact(std::string_view text) { return std::string(text); }
+  static std::string fact(std::integral auto number) { return std::to_string(number); }
+  static std::string fact(FileId id) { return fact(static_cast<std::uint64_t>(id)); }
+  static std::string fact(BlobId blob) { return fact(static_cast<std::uint64_t>(blob)); }
+  template <class... Facts>
+  void find(FindingKind kind, const Facts&... facts) {
+    add_finding({kind, {fact(facts)...}});
   }
-  static std::string number(FileId id) { return "inode " + std::to_string(static_cast<std::uint64_t>(id)); }
+  void add_finding(Finding finding) {
+    STOA_ASSERT(finding.facts.size() == fact_names(finding.kind).size(), "a finding has the facts of its kind");
+    ++report_.problem_count;
+    if (report_.problems.size() < CheckReport::kProblemsMax) report_.problems.push_back(std::move(finding));
+  }
   static bool is_root(FileId id) { return id == kRootId || id == kMultipartId; }
 
   template <class Visit>
@@ -101,7 +113,10 @@ class Checker {
       if (ended) return {};
       const auto gap = skip_damage(*it, last);
       if (!gap) return ended;
-      if (damage_.add(family, *gap)) problem(DamageMap::describe(family, *gap) + ": " + reason(ended.error()));
+      if (damage_.add(family, *gap)) {
+        const auto [from, to] = DamageMap::numbers(family, *gap);
+        find(FindingKind::kRecordsUnreadable, to_string(family), from, to, reason(ended.error()));
+      }
       if (gap->to.empty()) return {};
     }
   }
@@ -119,7 +134,7 @@ class Checker {
     for (int depth = 0; depth < 1000 && id != kRootId; ++depth) {
       const std::string prefix = keys::id_key(id);
       const auto it = kv_.scan(Family::kLink, prefix, keys::behind_prefix(prefix));
-      if (!it->valid()) return "(" + number(id) + ")" + below;
+      if (!it->valid()) return "(inode " + fact(id) + ")" + below;
       std::string_view key = keys::after_id(it->key());
       std::string_view name = keys::after_id(key);
       if (name.ends_with('/')) name.remove_suffix(1);
@@ -129,9 +144,7 @@ class Checker {
     return below.empty() ? "/" : below;
   }
   // In place of a record that cannot be read: the paths that end there.
-  void cut_off(const std::string& path, FileId id) {
-    problem(path + " (" + number(id) + ") cannot be followed: its record cannot be read");
-  }
+  void cut_off(const std::string& path, FileId id) { find(FindingKind::kPathUnreadable, path, id); }
 
   // Files that live only because they are open (core/links/orphan.h): no name, but a home that is charged.
   Status read_orphans() {
@@ -148,7 +161,7 @@ class Checker {
                      const FileId dir = keys::id_of(key.substr(keys::kRecycleRootPrefix.size()));
                      const auto recycle_root = RecycleRootRecord::decode(value);
                      if (!recycle_root) {
-                       problem(number(dir) + ": the record of its recycle bin is damaged");
+                       find(FindingKind::kBinDamaged, dir);
                      } else {
                        recycle_roots_[dir] = recycle_root->bin;
                      }
@@ -168,11 +181,10 @@ class Checker {
           ++items;
           const std::string_view key = whole_key.substr(keys::kItemPrefix.size());
           const FileId bin = keys::id_of(key);
-          const std::string where =
-              "item " + std::to_string(keys::read_be64(keys::after_id(key))) + " of bin " + number(bin);
+          const std::uint64_t number = keys::read_be64(keys::after_id(key));
           const auto item = ItemRecord::decode(record);
           if (!item) {
-            problem(where + ": the record is damaged");
+            find(FindingKind::kItemDamaged, bin, number);
             return {};
           }
           std::string value;
@@ -185,7 +197,7 @@ class Checker {
               damage_.unreadable(Family::kInode, keys::id_key(bin)))
             return {};
           const auto entry = named == Looked::kFound ? EntryRecord::decode(value) : fail(Errc::kNotFound);
-          if (!is_bin(bin) || !entry || entry->id != item->id) problem(where + ": it is not in the bin");
+          if (!is_bin(bin) || !entry || entry->id != item->id) find(FindingKind::kItemGone, bin, number);
           return {};
         }));
     if (!damage_.whole({Family::kTrash, Family::kInode, Family::kEntry})) return {};
@@ -193,8 +205,7 @@ class Checker {
     for (const auto& [id, file] : files_) {
       if (is_bin(file.parent) && file.type == FileType::kDirectory) names += file.children;
     }
-    if (names != items)
-      problem("there are " + std::to_string(items) + " items for " + std::to_string(names) + " names in recycle bins");
+    if (names != items) find(FindingKind::kItemCount, items, names);
     return {};
   }
 
@@ -202,18 +213,17 @@ class Checker {
     if (!damage_.whole({Family::kTrash, Family::kInode})) return;
     for (const auto& [dir, bin] : recycle_roots_) {
       const auto file = files_.find(dir);
-      if (file == files_.end() || !file->second.has(kHasBin))
-        problem(number(dir) + ": wrongly listed as having a recycle bin");
+      if (file == files_.end() || !file->second.has(kHasBin)) find(FindingKind::kBinListed, dir);
       const auto found = files_.find(bin);
       if (found == files_.end() || !found->second.has(kIsBin) || found->second.parent != dir) {
-        problem(number(dir) + ": its recycle bin " + number(bin) + " does not exist, or is another one's");
+        find(FindingKind::kBinMissing, dir, bin);
       }
     }
     for (const auto& [id, file] : files_) {
-      if (file.has(kHasBin) && !recycle_roots_.contains(id)) problem(number(id) + ": its recycle bin is not recorded");
+      if (file.has(kHasBin) && !recycle_roots_.contains(id)) find(FindingKind::kBinUnrecorded, id);
       const auto recycle_root = recycle_roots_.find(file.parent);
       if (file.has(kIsBin) && (recycle_root == recycle_roots_.end() || recycle_root->second != id))
-        problem(number(id) + ": a recycle bin that nobody has");
+        find(FindingKind::kBinUnowned, id);
     }
   }
 
@@ -222,7 +232,7 @@ class Checker {
       const FileId id = keys::id_of(key);
       const auto inode = Inode::decode(id, value);
       if (!inode) {
-        problem(number(id) + ": the record is damaged");
+        find(FindingKind::kInodeDamaged, id);
         return {};
       }
       ++report_.inodes;
@@ -241,11 +251,11 @@ class Checker {
       std::uint64_t end = 0;
       for (const Extent& extent : inode->layout.extents) {
         ++expected_references_[extent.blob];
-        if (extent.file_offset < end) problem(number(id) + ": extents overlap");
-        if (extent.length == 0) problem(number(id) + ": an empty extent");
+        if (extent.file_offset < end) find(FindingKind::kExtentsOverlap, id);
+        if (extent.length == 0) find(FindingKind::kExtentEmpty, id);
         if (extent.blob_offset > volume_.blobs.capacity(extent.blob) ||
             extent.length > volume_.blobs.capacity(extent.blob) - extent.blob_offset) {
-          problem(number(id) + ": an extent reaches beyond the end of its blob");
+          find(FindingKind::kExtentBeyondBlob, id);
         }
         end = extent.end();
       }
@@ -257,7 +267,7 @@ class Checker {
   }
 
   Status check_inline(FileId id) {
-    if (!read_inline(kv_, id)) problem(number(id) + ": inline content is missing or damaged: " + path_of(id));
+    if (!read_inline(kv_, id)) find(FindingKind::kInlineDamaged, id, path_of(id));
     return {};
   }
 
@@ -267,9 +277,9 @@ class Checker {
     const Looked found = look(Family::kXattr, keys::id_name(inode.id, keys::kAclXattr), &value);
     const auto acl = found == Looked::kFound ? decode_acl(value) : fail(Errc::kCorrupt);
     if (!acl || !check_acl(*acl, inode.is_directory())) {
-      problem(number(inode.id) + ": the ACL is missing or damaged");
+      find(FindingKind::kAclDamaged, inode.id);
     } else if ((inode.mode & 0777) != mode_of(*acl)) {
-      problem(number(inode.id) + ": the mode is not that of the ACL");
+      find(FindingKind::kAclMode, inode.id);
     }
     return {};
   }
@@ -279,7 +289,7 @@ class Checker {
     const auto node = volume_.nodes.get(id);
     if (!node && node.error().code == Errc::kStale) return {};
     if (!node || !verify_file(volume_, *node, [](std::uint64_t) { return true; })) {
-      problem(number(id) + ": stored bytes cannot be read or do not match their checksums");
+      find(FindingKind::kContentDamaged, id);
     }
     return {};
   }
@@ -288,13 +298,12 @@ class Checker {
     return each(Family::kEntry, [&](std::string_view key, std::string_view value) -> Status {
       const FileId parent = keys::id_of(key);
       const std::string name(keys::after_id(key));
-      const std::string where = "entry '" + name + "' of " + number(parent);
       const auto entry = EntryRecord::decode(value);
       if (!entry) {
-        problem(where + ": the record is damaged");
+        find(FindingKind::kEntryDamaged, parent, name);
         return {};
       }
-      check_fold(parent, name, where);
+      check_fold(parent, name);
       const auto dir = files_.find(parent);
       const auto file = files_.find(entry->id);
       const bool file_unread = file == files_.end() && damage_.unreadable(Family::kInode, keys::id_key(entry->id));
@@ -308,7 +317,7 @@ class Checker {
         return {};
       }
       if (dir == files_.end() || dir->second.type != FileType::kDirectory) {
-        problem(where + ": the directory does not exist");
+        find(FindingKind::kEntryStray, parent, name);
         return {};
       }
       ++dir->second.children;
@@ -318,14 +327,14 @@ class Checker {
         return {};
       }
       if (file == files_.end()) {
-        problem(where + ": dangling, " + number(entry->id) + " does not exist");
+        find(FindingKind::kEntryDangling, parent, name, entry->id);
         return {};
       }
       ++file->second.names;
-      if (file->second.type != entry->type) problem(where + ": the type differs from that of the inode");
+      if (file->second.type != entry->type) find(FindingKind::kEntryType, parent, name);
       if (entry->type == FileType::kDirectory) {
-        if (!name.ends_with('/')) problem(where + ": a directory under the name of a file");
-        if (file->second.parent != parent) problem(where + ": the directory thinks that its parent is another one");
+        if (!name.ends_with('/')) find(FindingKind::kEntryForm, parent, name);
+        if (file->second.parent != parent) find(FindingKind::kEntryParent, parent, name);
       }
       std::string raw = name;
       if (entry->type == FileType::kDirectory) raw.pop_back();
@@ -336,27 +345,27 @@ class Checker {
         // Reported with the family.
       } else if (found == Looked::kAbsent || !cookie || cookie->id != entry->id || cookie->name != raw ||
                  cookie->flags != entry->flags) {
-        problem(where + ": the cookie record is missing or differs");
+        find(FindingKind::kEntryCookie, parent, name);
       }
       if (look(Family::kLink, keys::link_key(entry->id, parent, name), &stored) == Looked::kAbsent)
-        problem(where + ": the link record is missing");
+        find(FindingKind::kEntryLink, parent, name);
       const Looked other = look(Family::kEntry, keys::id_key(parent) + raw + "/", &stored);
       if (entry->type != FileType::kDirectory && other != Looked::kUnreadable &&
           entry->hidden_by_directory() != (other == Looked::kFound))
-        problem(where + ": wrongly marked as shadowed");
+        find(FindingKind::kEntryShadow, parent, name);
       ++entries_;
       return {};
     });
   }
 
   // Names that are not their own folding are in family fold.
-  void check_fold(FileId parent, std::string_view stored, const std::string& where) {
+  void check_fold(FileId parent, std::string_view stored) {
     const std::string_view raw = stored.ends_with('/') ? stored.substr(0, stored.size() - 1) : stored;
     if (is_folded(raw)) return;
     ++folds_;
     std::string value;
     if (look(Family::kFold, keys::fold_key(parent, fold_name(raw), stored), &value) == Looked::kAbsent)
-      problem(where + ": the record for look-ups that ignore case is missing");
+      find(FindingKind::kEntryFold, parent, stored);
   }
   Status count_folds() {
     std::uint64_t folds = 0;
@@ -364,10 +373,7 @@ class Checker {
       ++folds;
       return {};
     }));
-    if (folds != folds_ && damage_.whole({Family::kFold, Family::kEntry})) {
-      problem("there are " + std::to_string(folds) + " records for look-ups that ignore case, for " +
-              std::to_string(folds_) + " such names");
-    }
+    if (folds != folds_ && damage_.whole({Family::kFold, Family::kEntry})) find(FindingKind::kFoldCount, folds, folds_);
     return {};
   }
 
@@ -377,9 +383,8 @@ class Checker {
       ++cookies;
       return {};
     }));
-    if (cookies != entries_ && damage_.whole({Family::kCookie, Family::kEntry})) {
-      problem("there are " + std::to_string(cookies) + " cookie records for " + std::to_string(entries_) + " entries");
-    }
+    if (cookies != entries_ && damage_.whole({Family::kCookie, Family::kEntry}))
+      find(FindingKind::kCookieCount, cookies, entries_);
     return {};
   }
 
@@ -393,13 +398,12 @@ class Checker {
       if (file != files_.end() && file->second.parent == parent) file->second.named_at_parent = true;
       const std::string_view name = keys::after_id(keys::after_id(key));
       if (damage_.unreadable(Family::kEntry, keys::id_name(parent, name))) {
-        problem(path_of(id) + " (" + number(id) + ") cannot be found: its name in the directory cannot be read");
+        find(FindingKind::kNameUnreadable, path_of(id), id);
       }
       return {};
     }));
-    if (links != entries_ && damage_.whole({Family::kLink, Family::kEntry})) {
-      problem("there are " + std::to_string(links) + " link records for " + std::to_string(entries_) + " entries");
-    }
+    if (links != entries_ && damage_.whole({Family::kLink, Family::kEntry}))
+      find(FindingKind::kLinkRecordCount, links, entries_);
     return {};
   }
 
@@ -426,10 +430,10 @@ class Checker {
         }));
     if (!damage_.whole({Family::kConfig})) return {};
     for (const FileId dir : listed) {
-      if (!being_counted_.contains(dir)) problem(number(dir) + ": wrongly listed as counting users and groups");
+      if (!being_counted_.contains(dir)) find(FindingKind::kCountingListed, dir);
     }
     for (const FileId dir : being_counted_) {
-      if (!listed.contains(dir)) problem(number(dir) + ": counts users and groups, and is not listed");
+      if (!listed.contains(dir)) find(FindingKind::kCountingUnlisted, dir);
     }
     return {};
   }
@@ -443,11 +447,11 @@ class Checker {
     if (!damage_.whole({Family::kInode, Family::kConfig})) return {};
     for (const auto& [id, file] : files_) {
       const bool is_listed = listed.erase(id) != 0;
-      if (file.has(kSealed) && file.type != FileType::kDirectory) problem(number(id) + ": sealed, and no directory");
-      if (file.has(kSealed) && !is_listed) problem(number(id) + ": sealed, and not listed");
-      if (!file.has(kSealed) && is_listed) problem(number(id) + ": wrongly listed as sealed");
+      if (file.has(kSealed) && file.type != FileType::kDirectory) find(FindingKind::kSealedFile, id);
+      if (file.has(kSealed) && !is_listed) find(FindingKind::kSealUnlisted, id);
+      if (!file.has(kSealed) && is_listed) find(FindingKind::kSealListed, id);
     }
-    for (const FileId id : listed) problem(number(id) + ": listed as sealed, and gone");
+    for (const FileId id : listed) find(FindingKind::kSealGone, id);
     return {};
   }
   bool has_account(FileId dir) const {
@@ -460,41 +464,36 @@ class Checker {
     const bool has_names =
         damage_.whole({Family::kInode, Family::kEntry, Family::kLink, Family::kUsage, Family::kState});
     if (!has_names) {
-      problem("names, links and accounts were not compared, because records of them cannot be read");
+      find(FindingKind::kNamesUncompared);
       return;
     }
     for (const FileId id : orphans_) {
       const auto file = files_.find(id);
       if (file == files_.end()) {
-        problem(number(id) + ": listed as open without a name, and does not exist");
+        find(FindingKind::kOrphanGone, id);
       } else if (file->second.names != 0 || file->second.links != 0 || file->second.type == FileType::kDirectory) {
-        problem(number(id) + ": wrongly listed as open without a name");
+        find(FindingKind::kOrphanNamed, id);
       } else if (file->second.parent != kNoFile && !has_account(file->second.parent)) {
-        problem(number(id) + ": has no name, and its usage is charged to a directory that does not exist");
+        find(FindingKind::kOrphanCharge, id);
       }
     }
     for (const auto& [id, file] : files_) {
       if (orphans_.contains(id)) continue;
       const bool orphan = is_root(id) || file.has(kIsBin);
-      if (!orphan && file.names == 0) problem(number(id) + ": has no name");
-      if (file.has(kIsBin) && file.names != 0) problem(number(id) + ": a recycle bin with a name");
+      if (!orphan && file.names == 0) find(FindingKind::kNameless, id);
+      if (file.has(kIsBin) && file.names != 0) find(FindingKind::kBinNamed, id);
       const bool directory = file.type == FileType::kDirectory;
       // A file may be charged where it lost its name; a directory is charged to its parent.
       if (!orphan && !file.named_at_parent && (directory || !has_account(file.parent))) {
-        problem(number(id) + ": its usage is charged where it has no name");
+        find(FindingKind::kChargeNameless, id);
       }
       if (file.charged_to != kNoFile && (!directory || !has_account(file.charged_to))) {
-        problem(number(id) + ": its usage is charged to a directory that does not exist");
+        find(FindingKind::kChargeStray, id);
       }
       const std::uint32_t links = directory ? 2 + file.directories : file.names;
-      if (file.links != links) {
-        problem(number(id) + ": link count " + std::to_string(file.links) + ", found " + std::to_string(links));
-      }
-      if (directory && file.names > 1) problem(number(id) + ": a directory with several names");
-      if (directory && file.entries != file.children) {
-        problem(number(id) + ": entry count " + std::to_string(file.entries) + ", found " +
-                std::to_string(file.children));
-      }
+      if (file.links != links) find(FindingKind::kLinkCount, id, file.links, links);
+      if (directory && file.names > 1) find(FindingKind::kSeveralNames, id);
+      if (directory && file.entries != file.children) find(FindingKind::kEntryCount, id, file.entries, file.children);
     }
   }
 
@@ -510,7 +509,7 @@ class Checker {
 
   Status compare_usage() {
     if (!damage_.whole({Family::kInode, Family::kUsage, Family::kTrash, Family::kState})) {
-      problem("usage was not recounted, because records of it cannot be read");
+      find(FindingKind::kUsageUncompared);
       return {};
     }
     // Every file is charged to its home directory and all above it; children have no order, so climb from each.
@@ -525,7 +524,7 @@ class Checker {
                                                  : UsageClass::kLive;
       for (int depth = 0; at != kNoFile; ++depth) {
         if (depth > 100'000) {
-          problem(number(id) + ": the directories above form a cycle");
+          find(FindingKind::kCycle, id);
           break;
         }
         if (is_bin(at)) of = UsageClass::kRecycled;
@@ -549,27 +548,27 @@ class Checker {
       const FileId id = keys::id_of(key);
       const auto record = UsageRecord::decode(value);
       if (!record) {
-        problem("usage of " + number(id) + ": the record is damaged");
+        find(FindingKind::kUsageDamaged, id);
         return {};
       }
       if (const auto owner = keys::owner_of(key)) {
         compare_owner(id, {owner->of, owner->id}, *record);
         return {};
       }
-      if (!has_account(id)) problem("usage of " + number(id) + ": the directory does not exist");
+      if (!has_account(id)) find(FindingKind::kUsageStray, id);
       if (ended_.contains(id) && (files_.contains(id) || is_zero(record->usage))) {
-        problem("usage of " + number(id) + ": wrongly marked as that of a directory that is gone");
+        find(FindingKind::kUsageEnded, id);
       }
-      compare_balance("usage of " + number(id), *record, counted[id]);
+      compare_balance(id, std::nullopt, *record, counted[id]);
       counted.erase(id);
       return {};
     }));
     for (const auto& [id, found] : counted) {
-      if (!is_zero(found)) problem("usage of " + number(id) + ": not recorded, counted " + text(found.all));
+      if (!is_zero(found)) find_unrecorded(id, std::nullopt, found.all);
     }
     for (const auto& [dir, owners] : by_owner_) {
       for (const auto& [owner, found] : owners) {
-        if (!is_zero(found)) problem(usage_of_owner(dir, owner) + ": not recorded, counted " + text(found.all));
+        if (!is_zero(found)) find_unrecorded(dir, owner, found.all);
       }
     }
     return {};
@@ -581,7 +580,7 @@ class Checker {
     UsageLog log;
     STOA_CHECK_OK(
         each_of(Family::kState, keys::kUsageLogPrefix, [&](std::string_view, std::string_view value) -> Status {
-          if (const Status read = log.add(value); !read) problem("the log of usage: a record is damaged");
+          if (const Status read = log.add(value); !read) find(FindingKind::kUsageLogDamaged);
           return {};
         }));
     for (const auto& [payee, delta] : log.charges()) {
@@ -610,52 +609,55 @@ class Checker {
     }
     return {};
   }
-  void compare_balance(const std::string& of, const UsageRecord& have, const CountersChange& found) {
-    const auto compare = [&](const char* what, const Usage& recorded, const Usage& counted) {
-      if (recorded != counted) problem(of + what + ": recorded " + text(recorded) + ", counted " + text(counted));
+  void compare_balance(FileId dir, const std::optional<OwnerKey>& owner, const UsageRecord& have,
+                       const CountersChange& found) {
+    const auto compare = [&](std::string_view of_class, const Usage& recorded, const Usage& counted) {
+      if (recorded == counted) return;
+      find(FindingKind::kUsageDiffers, dir, user_of(owner), group_of(owner), of_class, digits(recorded.bytes),
+           recorded.files, recorded.directories, digits(counted.bytes), counted.files, counted.directories);
     };
     compare("", have.usage, found.all);
-    constexpr std::array<const char*, kClassesButLive.size()> kOfClasses{", recycled", ", without a name",
-                                                                         ", of multipart uploads"};
-    for (std::size_t i = 0; i < kOfClasses.size(); ++i) {
-      compare(kOfClasses[i], have.by_class.amounts[i], found.by_class.amounts[i]);
+    constexpr std::array<std::string_view, kClassesButLive.size()> kClassWords{"recycled", "orphans", "multipart"};
+    for (std::size_t i = 0; i < kClassWords.size(); ++i) {
+      compare(kClassWords[i], have.by_class.amounts[i], found.by_class.amounts[i]);
     }
+  }
+  void find_unrecorded(FileId dir, const std::optional<OwnerKey>& owner, const Usage& counted) {
+    find(FindingKind::kUsageUnrecorded, dir, user_of(owner), group_of(owner), digits(counted.bytes), counted.files,
+         counted.directories);
   }
   void compare_owner(FileId dir, const OwnerKey& owner, const UsageRecord& have) {
     const auto owners = by_owner_.find(dir);
     if (being_counted_.contains(dir)) {
       if (!is_zero(have.usage) || have.by_class != UsageByClass{})
-        problem(usage_of_owner(dir, owner) + ": recorded before it is counted");
+        find(FindingKind::kUsageEarly, dir, user_of(owner), group_of(owner));
       return;
     }
     if (owners == by_owner_.end()) {
-      problem(usage_of_owner(dir, owner) + ": the directory does not count owners");
+      find(FindingKind::kUsageUncounted, dir, user_of(owner), group_of(owner));
       return;
     }
-    compare_balance(usage_of_owner(dir, owner), have, owners->second[owner]);
+    compare_balance(dir, owner, have, owners->second[owner]);
     owners->second.erase(owner);
   }
-  static std::string usage_of_owner(FileId dir, const OwnerKey& owner) {
-    return "usage of " + std::string(owner.of == QuotaOf::kUser ? "user " : "group ") + std::to_string(owner.id) +
-           " in " + number(dir);
+  static std::string user_of(const std::optional<OwnerKey>& owner) {
+    return owner && owner->of == QuotaOf::kUser ? fact(owner->id) : std::string();
   }
-  static std::string text(ByteCount n) {
-    std::string digits;
+  static std::string group_of(const std::optional<OwnerKey>& owner) {
+    return owner && owner->of != QuotaOf::kUser ? fact(owner->id) : std::string();
+  }
+  static std::string digits(ByteCount n) {
+    std::string text;
     const bool negative = n < 0;
-    for (; n != 0 || digits.empty(); n /= 10)
-      digits.insert(0, 1, static_cast<char>('0' + std::abs(static_cast<int>(n % 10))));
-    return negative ? "-" + digits : digits;
-  }
-  static std::string text(const Usage& u) {
-    return text(u.bytes) + " bytes, " + std::to_string(u.files) + " files, " + std::to_string(u.directories) +
-           " directories";
+    for (; n != 0 || text.empty(); n /= 10)
+      text.insert(0, 1, static_cast<char>('0' + std::abs(static_cast<int>(n % 10))));
+    return negative ? "-" + text : text;
   }
 
   Status compare_blobs() {
     std::unordered_map<BlobId, bool> known;
     STOA_CHECK_OK(each(Family::kBlob, [&](std::string_view key, std::string_view value) -> Status {
       const BlobId blob{keys::read_be64(key)};
-      const std::string name = "blob " + std::to_string(static_cast<std::uint64_t>(blob));
       const auto record = BlobRecord::decode(value);
       // Until it is collected, garbage may have a count of zero.
       const bool in_use = !record || record->references != 0;
@@ -663,15 +665,14 @@ class Checker {
       known[blob] = in_use;
       const auto expected = expected_references_.find(blob);
       const std::int64_t count = expected == expected_references_.end() ? 0 : expected->second;
-      if (damage_.whole({Family::kInode}) && (!record || record->references != count)) {
-        problem(name + ": recorded references differ from the " + std::to_string(count) + " that layouts hold");
-      }
+      if (damage_.whole({Family::kInode}) && (!record || record->references != count))
+        find(FindingKind::kBlobReferences, blob, count);
       if (expected != expected_references_.end()) expected_references_.erase(expected);
       return {};
     }));
     for (const auto& [blob, count] : expected_references_) {
       if (damage_.unreadable(Family::kBlob, keys::be64(static_cast<std::uint64_t>(blob)))) continue;
-      problem("blob " + std::to_string(static_cast<std::uint64_t>(blob)) + ": named by a layout, but not recorded");
+      find(FindingKind::kBlobUnrecorded, blob);
     }
     STOA_CHECK_OK(each(Family::kGc, [&](std::string_view key, std::string_view) -> Status {
       // It also has blobs that one file ended to use, and others still do.
@@ -686,14 +687,13 @@ class Checker {
     });
     for (const BlobId blob : unnamed) {
       STOA_TRY(lost, is_lost(blob));
-      if (lost)
-        problem("blob " + std::to_string(static_cast<std::uint64_t>(blob)) + ": takes space, and nothing names it");
+      if (lost) find(FindingKind::kBlobUnnamed, blob);
     }
     for (const auto& [blob, in_use] : known) {
       // A blob of the gc queue may have been freed just before a crash.
       if (!in_use) continue;
       STOA_TRY(missing, is_missing(blob));
-      if (missing) problem("blob " + std::to_string(static_cast<std::uint64_t>(blob)) + ": missing in the blob store");
+      if (missing) find(FindingKind::kBlobMissing, blob);
     }
     return {};
   }
@@ -730,7 +730,7 @@ class Checker {
     return kv.get(family, keys::be64(static_cast<std::uint64_t>(blob)), &value);
   }
 
-  Status find_orphans(Family family, std::string_view what) {
+  Status find_strays(Family family) {
     return each(family, [&](std::string_view key, std::string_view value) -> Status {
       const FileId id = keys::id_of(key);
       const auto file = files_.find(id);
@@ -738,11 +738,11 @@ class Checker {
       if (file != files_.end() && family == Family::kXattr)
         file->second.found_attribute_bytes += attribute_bytes(keys::after_id(key), value);
       if (file == files_.end()) {
-        problem(std::string(what) + " of " + number(id) + ", which does not exist");
+        find(family == Family::kInline ? FindingKind::kInlineStray : FindingKind::kXattrStray, id);
       } else if (family == Family::kInline && !file->second.is_inline) {
-        problem(std::string(what) + " of " + number(id) + ", which does not use it");
+        find(FindingKind::kInlineUnused, id);
       } else if (family == Family::kXattr && keys::after_id(key) == keys::kAclXattr && !with_acl_.contains(id)) {
-        problem("an ACL of " + number(id) + ", which does not use it");
+        find(FindingKind::kAclUnused, id);
       }
       return {};
     });
@@ -752,8 +752,7 @@ class Checker {
     if (!damage_.whole({Family::kXattr, Family::kInode})) return;
     for (const auto& [id, file] : files_) {
       if (file.attribute_bytes == file.found_attribute_bytes) continue;
-      problem(number(id) + ": " + std::to_string(file.attribute_bytes) +
-              " bytes of extended attributes and ACL, found " + std::to_string(file.found_attribute_bytes));
+      find(FindingKind::kAttributeBytes, id, file.attribute_bytes, file.found_attribute_bytes);
     }
   }
 

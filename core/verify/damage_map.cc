@@ -7,33 +7,23 @@
 namespace stoa::core {
 namespace {
 
-// The objects that the first part of a family's keys numbers; empty: the keys are texts.
-std::string_view records_of(Family family) {
+// Whether keys of the family begin with a number; the others are texts.
+bool has_numbers(Family family) {
   switch (family) {
     case Family::kInode:
-      return "records of inodes";
     case Family::kInline:
-      return "inline content of inodes";
     case Family::kEntry:
-      return "names in directories of inodes";
     case Family::kCookie:
-      return "listings of directories of inodes";
     case Family::kXattr:
-      return "extended attributes of inodes";
     case Family::kLink:
-      return "links of inodes";
     case Family::kUsage:
-      return "usage of directories of inodes";
     case Family::kBlob:
-      return "records of blobs";
     case Family::kChecksum:
-      return "checksums of blobs";
     case Family::kJournal:
-      return "changes in the journal, numbers";
     case Family::kGc:
-      return "blobs to be freed";
+      return true;
     default:
-      return {};
+      return false;
   }
 }
 
@@ -63,13 +53,10 @@ bool DamageMap::whole(std::initializer_list<Family> families) const {
   return std::ranges::none_of(families, [&](Family family) { return gaps_.contains(family); });
 }
 
-std::string DamageMap::describe(Family family, const KeyGap& gap) {
-  const std::string_view what = records_of(family);
-  if (what.empty()) return "metadata of family " + std::string(to_string(family)) + " cannot be read in part";
-  std::string text(what);
-  text += " from " + std::to_string(first_number(gap.from));
-  text += gap.to.empty() ? " on" : " up to " + std::to_string(first_number(gap.to));
-  return text + " cannot be read";
+std::pair<std::string, std::string> DamageMap::numbers(Family family, const KeyGap& gap) {
+  if (!has_numbers(family)) return {};
+  return {std::to_string(first_number(gap.from)),
+          gap.to.empty() ? std::string() : std::to_string(first_number(gap.to))};
 }
 
 }  // namespace stoa::core

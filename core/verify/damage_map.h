@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/kv/damaged_walk.h"
@@ -19,8 +20,9 @@ class DamageMap {
   // Whether all of them could be read.
   bool whole(std::initializer_list<Family> families) const;
 
-  // A sentence for people: which records of which family.
-  static std::string describe(Family family, const KeyGap& gap);
+  // The numbers of the first unreadable record and of the first readable one behind them. Both empty: keys of the
+  // family are texts; the second empty: nothing can be read from there on.
+  static std::pair<std::string, std::string> numbers(Family family, const KeyGap& gap);
 
  private:
   std::map<Family, std::vector<KeyGap>> gaps_;

@@ -72,6 +72,7 @@ void Background::flush_and_free() {
   report(store_quiet_sums(volume_, volume_.data->sums.crowded()), kFailed);
   report(sweep_orphans(volume_), kFailed);
   report(age_bins(volume_, volume_.time.wall(), &flush_pace_), kFailed);
+  volume_.state.send_recalls();  // those that a purge waits for: it is tried again in the next round
   report(collect_garbage(volume_, &flush_pace_), kFailed);
   report(report_soft_limits(volume_), kFailed);
   if (volume_.time.steady() >= forget_due_) {

@@ -2,10 +2,20 @@
 
 #include "base/assert.h"
 #include "base/reason.h"
-#include "core/data/gc.h"
+#include "core/data/data_state.h"
 #include "core/kv/keys.h"
+#include "core/txn/operations.h"
 
 namespace stoa::core {
+
+std::vector<DamagedRange> damaged_ranges(VolumeContext& volume) {
+  std::vector<DamagedRange> ranges;
+  for (const DataState::Damage& damage : volume.data->damage()) {
+    auto path = path_of(volume, {}, {damage.id});
+    ranges.push_back({damage.id, path ? std::move(path->path) : std::string(), damage.offset, damage.length});
+  }
+  return ranges;
+}
 
 std::vector<Problem> Health::look() {
   probe();
@@ -45,40 +55,23 @@ void Health::add_metadata(std::vector<Problem>& found) const {
   const std::string path = disk ? disk->path : std::string();
   const Committer::Health commits = volume_.committer.health();
   if (commits.failed) {
-    found.push_back({.kind = ProblemKind::kMetadataFailed,
-                     .text = "the metadata cannot be written: " + commits.error,
-                     .path = path});
-    return;
-  }
-  if (commits.stalled || (!change_ && change_.error().code == Errc::kNoSpace)) {
-    found.push_back({.kind = ProblemKind::kMetadataStalled,
-                     .text = "changes of the metadata wait for room" +
-                             (commits.error.empty() ? std::string() : ": " + commits.error),
-                     .path = path});
+    found.push_back({.kind = ProblemKind::kMetadataFailed, .path = path, .error = commits.error});
+  } else if (commits.stalled || (!change_ && change_.error().code == Errc::kNoSpace)) {
+    found.push_back({.kind = ProblemKind::kMetadataStalled, .path = path, .error = commits.error});
   } else if (!change_) {
-    found.push_back({.kind = ProblemKind::kMetadataFailed,
-                     .text = "a change of the metadata does not become durable: " + reason(change_.error()),
-                     .path = path});
+    found.push_back({.kind = ProblemKind::kMetadataFailed, .path = path, .error = reason(change_.error())});
   } else if (disk && disk->low) {
-    found.push_back({.kind = ProblemKind::kMetadataFull,
-                     .text = "the disk of the metadata is full: removals work, nothing may grow",
-                     .path = path});
+    found.push_back({.kind = ProblemKind::kMetadataFull, .path = path});
   }
 }
 
 void Health::add_content(std::vector<Problem>& found) const {
   for (const BlobStore::DirectoryHealth& directory : volume_.blobs.health()) {
     if (directory.ok) continue;
-    found.push_back({.kind = ProblemKind::kBlobDirectory,
-                     .text = "a blob directory does not work: " + directory.problem,
-                     .path = directory.path});
+    found.push_back({.kind = ProblemKind::kBlobDirectory, .path = directory.path, .error = directory.problem});
   }
-  const std::vector<std::string> damaged = damage_found(volume_);
-  if (damaged.empty()) return;
-  found.push_back(
-      {.kind = ProblemKind::kDamage,
-       .text = "content is damaged: " + damaged.front() +
-               (damaged.size() > 1 ? ", and " + std::to_string(damaged.size() - 1) + " more" : std::string())});
+  std::vector<DamagedRange> damage = damaged_ranges(volume_);
+  if (!damage.empty()) found.push_back({.kind = ProblemKind::kDamage, .damage = std::move(damage)});
 }
 
 }  // namespace stoa::core

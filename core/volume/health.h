@@ -13,6 +13,9 @@
 
 namespace stoa::core {
 
+// The damaged content found so far, with the paths of now.
+std::vector<DamagedRange> damaged_ranges(VolumeContext& volume);
+
 class Health {
  public:
   static constexpr auto kFresh = std::chrono::seconds(5);

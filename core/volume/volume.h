@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "base/metrics.h"
@@ -43,10 +44,19 @@ enum class ProblemKind : std::uint8_t {
   kKeptContent,      // no file refers to content, more than a crash leaves behind
 };
 std::string_view to_string(ProblemKind kind);  // "metadata_failed"
+// Content that does not match its checksum, or cannot be read.
+struct DamagedRange {
+  FileId id = kNoFile;
+  std::string path;  // of the file now; empty: it has none that can be found
+  std::uint64_t offset = 0, length = 0;
+};
 struct Problem {
   ProblemKind kind;
-  std::string text;    // a sentence
   std::string path{};  // of the host, where there is one
+  std::string
+      error{};  // kMetadataFailed, kMetadataStalled, kBlobDirectory: what the store or the system said; may be empty
+  std::vector<DamagedRange> damage{};  // kDamage: all that is known
+  std::uint64_t blobs = 0, bytes = 0;  // kKeptContent
 };
 // Problems that make the volume unhealthy. A full disk is reported to clients as such, and damage affects single files.
 inline bool fails(const Problem& problem) {
@@ -97,8 +107,8 @@ class Volume {
 
   // The present problems; performs a durable change (core/volume/health.h). Thread-safe.
   virtual std::vector<Problem> health() = 0;
-  // Damaged files found so far, as sentences with path and range; bounded.
-  virtual std::vector<std::string> damage() const = 0;
+  // The damaged content found so far; bounded.
+  virtual std::vector<DamagedRange> damage() const = 0;
 };
 
 }  // namespace stoa::core

@@ -188,7 +188,11 @@ class VolumeImpl final : public Volume {
     tell_damage(volume_);
     return report_soft_limits(volume_);
   }
-  Status run_purge(Timestamp now) override { return age_bins(volume_, now); }
+  Status run_purge(Timestamp now) override {
+    const Status purged = age_bins(volume_, now);
+    volume_.state.send_recalls();
+    return purged;
+  }
   Result<bool> run_owner_count(std::size_t files_max) override { return count_more_owners(volume_, files_max); }
   Status run_scrub() override {
     STOA_CHECK_OK(record_sums_of_quiet_files(volume_, 0));
@@ -197,15 +201,11 @@ class VolumeImpl final : public Volume {
   std::vector<Problem> health() override {
     std::vector<Problem> found = health_.look();
     if (const KeptBlobs kept = kept_blobs(volume_.blobs); kept.blobs != 0) {
-      found.push_back({.kind = ProblemKind::kKeptContent, .text = kept_text(kept)});
+      found.push_back({.kind = ProblemKind::kKeptContent, .blobs = kept.blobs, .bytes = kept.bytes});
     }
     return found;
   }
-  std::vector<std::string> damage() const override {
-    std::vector<std::string> all = damage_found(volume_);
-    if (const KeptBlobs kept = kept_blobs(volume_.blobs); kept.blobs != 0) all.push_back(kept_text(kept));
-    return all;
-  }
+  std::vector<DamagedRange> damage() const override { return damaged_ranges(volume_); }
 
  private:
   const VolumeRecord record_;

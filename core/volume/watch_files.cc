@@ -1,7 +1,9 @@
 #include "core/volume/watch_files.h"
 
 #include "base/log.h"
+#include "core/kv/keys.h"
 #include "core/links/orphan.h"
+#include "core/txn/covered.h"
 #include "core/txn/operations.h"
 #include "core/txn/sealed.h"
 
@@ -27,6 +29,28 @@ class TreeFiles final : public FileWatch {
     if (!gate.owns_lock()) return false;
     const std::shared_lock lock((*node)->lock);
     return !(*node)->deleted;
+  }
+
+  Result<Place> place(FileId file) override {
+    STOA_TRY(node, volume_.nodes.get(file));
+    const std::shared_lock lock(node->lock);
+    STOA_CHECK_OK(require_live(*node));
+    const Inode& record = node->record;
+    Place place{.is_directory = record.is_directory()};
+    if (place.is_directory || record.links == 0) return place;
+    if (record.links == 1) {
+      STOA_TRY(directory, covering_directory(volume_, record));
+      if (directory != kNoFile) place.directories.push_back(directory);
+      return place;
+    }
+    const std::string lower = keys::id_key(file);
+    const auto it = volume_.kv.scan(Family::kLink, lower, keys::behind_prefix(lower));
+    for (; it->valid(); it->next()) {
+      if (place.directories.size() == kPlacesMax) return fail(Errc::kTooManyLinks);
+      place.directories.push_back(keys::id_of(keys::after_id(it->key())));
+    }
+    STOA_CHECK_OK(it->status());
+    return place;
   }
 
   bool may_cache_writes(FileId file) override {

@@ -68,7 +68,7 @@ class VolumeTest : public ::testing::Test {
   void expect_consistent() {
     const auto report = volume_->check({});
     ASSERT_TRUE(report) << describe(report.error());
-    for (const std::string& problem : report->problems) ADD_FAILURE() << problem;
+    for (const auto& problem : report->problems) ADD_FAILURE() << describe(problem);
   }
 
   Result<FileId> mkdir(FileId parent, std::string_view name) {

@@ -76,7 +76,7 @@ std::size_t count(const BlobStore& blobs) {
 void expect_consistent(Volume& volume) {
   const auto report = volume.check({.read_data = true});
   ASSERT_TRUE(report) << describe(report.error());
-  for (const std::string& problem : report->problems) ADD_FAILURE() << problem;
+  for (const auto& problem : report->problems) ADD_FAILURE() << describe(problem);
 }
 
 // Rounds of other background work are an hour apart.

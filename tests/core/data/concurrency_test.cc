@@ -84,7 +84,7 @@ TEST_F(DataConcurrencyTest, EverythingAtOnceStaysConsistent) {
       EXPECT_TRUE(volume_->run_scrub());
       const auto report = volume_->check({.read_data = true});
       EXPECT_TRUE(report);
-      for (const std::string& problem : report->problems) ADD_FAILURE() << problem;
+      for (const auto& problem : report->problems) ADD_FAILURE() << describe(problem);
     }
   });
   run_threads(4, [&](unsigned t) {

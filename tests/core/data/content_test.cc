@@ -420,7 +420,9 @@ TEST_F(ChecksumTest, DamagedObjectIsNeverServed) {
   EXPECT_EQ(ns().read_slices(durable_, {made->attr.id, 0, 9 << 20}).error().code, Errc::kCorrupt);
   EXPECT_TRUE(read(made->attr.id, 2 << 20, 1000) == bytes.substr(2 << 20, 1000));  // other blocks are fine
   ASSERT_EQ(volume_->damage().size(), 1u);
-  EXPECT_NE(volume_->damage()[0].find("/f"), std::string::npos);
+  EXPECT_EQ(volume_->damage()[0].path, "/f");
+  EXPECT_EQ(volume_->damage()[0].id, made->attr.id);
+  EXPECT_EQ(volume_->damage()[0].offset, 1u << 20);
   const auto report = volume_->check({.read_data = true});
   ASSERT_TRUE(report);
   EXPECT_FALSE(report->ok());

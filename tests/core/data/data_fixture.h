@@ -33,9 +33,11 @@ struct TwinBlobs {
 inline std::string text(std::size_t size, unsigned seed = 1) {
   std::string bytes(size, '\0');
   std::uint32_t state = seed * 2654435761u + 12345;
-  for (char& c : bytes) {
+  // By a plain pointer: under sanitizers, without optimisation, an iterator costs more than all that is tested.
+  char* const begin = bytes.data();
+  for (std::size_t i = 0; i < size; ++i) {
     state = state * 1664525u + 1013904223u;
-    c = static_cast<char>(state >> 24);
+    begin[i] = static_cast<char>(state >> 24);
   }
   return bytes;
 }
@@ -79,7 +81,7 @@ class DataTest : public ::testing::Test {
   void expect_consistent(bool read_data = true) {
     const auto report = volume_->check({.read_data = read_data});
     ASSERT_TRUE(report) << describe(report.error());
-    for (const std::string& problem : report->problems) ADD_FAILURE() << problem;
+    for (const auto& problem : report->problems) ADD_FAILURE() << describe(problem);
   }
   // The store has only blobs used by files.
   void expect_no_garbage() {

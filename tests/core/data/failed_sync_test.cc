@@ -54,7 +54,7 @@ TEST_F(FailedSyncTest, GcLeavesWhatAQueuedCommitNames) {
   EXPECT_TRUE(blobs_.holds(blob));
   const auto report = volume_->check({.read_data = true});
   ASSERT_TRUE(report);
-  for (const std::string& problem : report->problems) ADD_FAILURE() << problem;
+  for (const auto& problem : report->problems) ADD_FAILURE() << describe(problem);
 }
 
 TEST(BlobsInFlightTest, OnlyWhatIsTrackedCanBeAbandoned) {

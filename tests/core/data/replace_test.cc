@@ -99,7 +99,7 @@ TEST_F(ReplaceTest, ReadersAndWritersOfTheFileDoNotWaitForItsSync) {
   }
   const auto report = volume_->check({.read_data = true});
   ASSERT_TRUE(report);
-  for (const std::string& problem : report->problems) ADD_FAILURE() << problem;
+  for (const auto& problem : report->problems) ADD_FAILURE() << describe(problem);
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ class SharedBlobsTest : public ::testing::Test {
   void expect_consistent() {
     const auto report = volume_->check({});
     ASSERT_TRUE(report);
-    for (const std::string& problem : report->problems) ADD_FAILURE() << problem;
+    for (const auto& problem : report->problems) ADD_FAILURE() << describe(problem);
   }
 
   CountedKv kv_;

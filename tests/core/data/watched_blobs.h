@@ -17,12 +17,14 @@ class WatchedBlobs final : public BlobStore {
   std::function<void()> before_adopt;    // called each time
   std::function<void()> before_reserve;  // called once, before the next reserve()
   std::function<void()> after_sync;      // called once, when the next sync() is done and before it returns
-  // Each is called once, with the blob: before the next read or punch, after the next release.
+  // Each is called once, with the blob: before the next read, write or punch, after the next release.
   std::function<void(BlobId)> before_read;
+  std::function<void(BlobId)> before_write;
   std::function<void(BlobId)> before_punch;
   std::function<void(BlobId)> after_release;
   BlobId last_reserved = kNoBlob;
   std::vector<std::vector<BlobId>> syncs;  // the blobs of each call of sync()
+  std::vector<BlobId> punches;             // the blob of each call of punch()
   BlobId unsyncable = kNoBlob;             // sync() fails with it
 
   bool begin_adoption() override { return store_->begin_adoption(); }
@@ -43,6 +45,7 @@ class WatchedBlobs final : public BlobStore {
     return store_->read(blob, offset, into);
   }
   Status write(BlobId blob, std::uint64_t offset, ConstBuffers data) override {
+    if (const auto act = std::exchange(before_write, nullptr)) act(blob);
     return store_->write(blob, offset, data);
   }
   Result<DataSlice> slice(BlobId blob, std::uint64_t offset, std::uint64_t length) override {
@@ -57,6 +60,7 @@ class WatchedBlobs final : public BlobStore {
   }
   Status punch(BlobId blob, std::uint64_t offset, std::uint64_t length) override {
     if (const auto act = std::exchange(before_punch, nullptr)) act(blob);
+    punches.push_back(blob);
     return store_->punch(blob, offset, length);
   }
   Status allocate(BlobId blob, std::uint64_t offset, std::uint64_t length) override {

@@ -148,7 +148,7 @@ std::string FaultWorld::dump() {
 void FaultWorld::expect_consistent() {
   const auto report = volume_->check({.read_data = true});
   ASSERT_TRUE(report) << describe(report.error());
-  for (const std::string& problem : report->problems) ADD_FAILURE() << problem;
+  for (const auto& problem : report->problems) ADD_FAILURE() << describe(problem);
 }
 
 }  // namespace stoa::core::test

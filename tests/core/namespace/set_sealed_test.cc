@@ -100,6 +100,9 @@ TYPED_TEST(SealTest, EveryChangeBelowIsRefusedAndLeavesNothing) {
     const auto before = this->ns().getattr(this->root_, {this->file_})->attr;
     const Usage usage = this->usage(kRootId);
     this->each_change([](std::string_view what, Errc why) { EXPECT_EQ(why, Errc::kReadOnly) << what; });
+    const Error refused = this->write(this->file_, 0, "x").error();
+    EXPECT_EQ(refused.cause, Cause::kSealed);
+    EXPECT_EQ(refused.arguments, std::vector{std::to_string(static_cast<std::uint64_t>(this->dir_))});
     const auto after = this->ns().getattr(this->root_, {this->file_})->attr;
     EXPECT_EQ(after.change, before.change);
     EXPECT_EQ(this->usage(kRootId), usage);

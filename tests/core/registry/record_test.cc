@@ -219,6 +219,17 @@ TEST(RecordTest, ExportSurvivesARoundTrip) {
   EXPECT_EQ(after->created, before.created);
   EXPECT_EQ(after->clients, before.clients);
   EXPECT_EQ(after->security, before.security);
+  EXPECT_FALSE(after->native_tls_required);
+}
+
+TEST(RecordTest, WhatNativeClientsMustDoSurvivesARoundTrip) {
+  Export before = sample_export();
+  before.native = true;
+  before.native_tls_required = true;
+  const auto after = decode_export(encode_export(before));
+  ASSERT_TRUE(after);
+  EXPECT_TRUE(after->native);
+  EXPECT_TRUE(after->native_tls_required);
 }
 
 TEST(RecordTest, UserSurvivesARoundTrip) {

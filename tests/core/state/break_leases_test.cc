@@ -315,6 +315,126 @@ TYPED_TEST(BreakLeasesTest, EveryOperationRecallsWhatIsInItsWayAndChangesNothing
   this->expect_consistent();
 }
 
+// The lease is on the directory of f and g, or on the other one that the operation changes.
+TYPED_TEST(BreakLeasesTest, FilesLeasesAreRecalledForTheDirectoryAndForItsFiles) {
+  const OpContext other = this->other();
+  const std::set<std::string> change_g{"copy_range out of it", "copy_range out of it, shared", "concatenate from it"};
+  for (const Operation& operation : operations()) {
+    for (const Touches where : {Touches::kDir, Touches::kElsewhere}) {
+      if (where == Touches::kElsewhere && std::ranges::find(operation.touched, where) == operation.touched.end()) {
+        continue;
+      }
+      for (const LeaseRequest wanted : {kFilesRead, kFilesReadAndHandle, kFilesAll}) {
+        SCOPED_TRACE(operation.name + ", files lease " + std::to_string(wanted.bits) + " on " +
+                     std::to_string(static_cast<int>(where)));
+        const Scene s = this->scene();
+        std::vector<LeaseRecall> recalled;
+        OpContext holder;
+        holder.holder = this->state().add_holder(Protocol::kNative,
+                                                 on_recall([&](const LeaseRecall& r) { recalled.push_back(r); }));
+        const FileId directory = this->of(s, where);
+        const auto lease = this->state().grant_lease(directory, {holder.holder, {}}, wanted);
+        ASSERT_TRUE(lease);
+        ASSERT_EQ(lease->bits, wanted.bits);
+        const std::string before = this->snapshot(s, holder);
+        std::uint32_t bits = wanted.bits;
+        Status done = operation.run(this->ns(), other, s);
+        for (std::size_t answered = 0; !done && answered < 4; ++answered) {
+          ASSERT_EQ(done.error().code, Errc::kRecallPending) << describe(done.error());
+          EXPECT_EQ(done.error().subject, static_cast<std::uint64_t>(directory));
+          ASSERT_EQ(recalled.size(), answered + 1);
+          const LeaseRecall& recall = recalled.back();
+          EXPECT_EQ(recall.lease, lease->id);
+          EXPECT_EQ(recall.file, directory);
+          const bool looks = recall.reason == RecallReason::kLook;
+          EXPECT_EQ(recall.keeps, looks ? bits & ~kWriteCaching : 0u) << static_cast<int>(recall.reason);
+          EXPECT_TRUE(looks || recall.reason == RecallReason::kChange);
+          EXPECT_TRUE(recall.subject == s.file || recall.subject == s.other || recall.subject == directory ||
+                      recall.subject == s.sub);
+          EXPECT_EQ(this->snapshot(s, holder), before);
+          bits = recall.keeps;
+          ASSERT_TRUE(this->state().acknowledge(lease->id, bits));
+          done = operation.run(this->ns(), other, s);
+        }
+        EXPECT_TRUE(done) << describe(done.error());
+        const bool changes = operation.changes || change_g.contains(operation.name);
+        EXPECT_EQ(bits, changes ? 0u : wanted.bits & ~kWriteCaching);
+        this->state().remove_holder(holder.holder);
+      }
+    }
+  }
+  this->expect_consistent();
+}
+
+TYPED_TEST(BreakLeasesTest, OnesOwnFilesLeasesHinderNothing) {
+  for (const Operation& operation : operations()) {
+    SCOPED_TRACE(operation.name);
+    const Scene s = this->scene();
+    OpContext holder;
+    holder.holder =
+        this->state().add_holder(Protocol::kNative, on_recall([](const LeaseRecall&) { ADD_FAILURE() << "recalled"; }));
+    for (const FileId directory : {s.dir, s.elsewhere}) {
+      ASSERT_TRUE(grant(this->state(), directory, holder.holder, kFilesAll));
+    }
+    const Status done = operation.run(this->ns(), holder, s);
+    EXPECT_TRUE(done) << describe(done.error());
+    this->state().remove_holder(holder.holder);
+  }
+  this->expect_consistent();
+}
+
+TYPED_TEST(BreakLeasesTest, AFileWithTwoNamesIsNotCoveredUntilOneIsLeft) {
+  const OpContext other = this->other();
+  const Scene s = this->scene();
+  ASSERT_TRUE(this->ns().link(other, {s.file, s.elsewhere, "second"}));
+  std::vector<LeaseRecall> recalled;
+  const HolderId holder =
+      this->state().add_holder(Protocol::kNative, on_recall([&](const LeaseRecall& r) { recalled.push_back(r); }));
+  const auto lease = grant(this->state(), s.dir, holder, kFilesAll);
+  ASSERT_TRUE(lease);
+  EXPECT_TRUE(this->ns().setattr(other, {s.file, {.mode = 0600}}));
+  EXPECT_TRUE(this->ns().getattr(other, {s.file}));
+  EXPECT_TRUE(recalled.empty());
+  const auto gone = this->ns().unlink(other, {s.elsewhere, "second"});
+  ASSERT_FALSE(gone);
+  EXPECT_EQ(gone.error().code, Errc::kRecallPending);
+  ASSERT_EQ(recalled.size(), 1u);
+  EXPECT_EQ(recalled[0].subject, s.file);
+  EXPECT_EQ(recalled[0].keeps, 0u);
+  this->state().return_lease(*lease);
+  EXPECT_TRUE(this->ns().unlink(other, {s.elsewhere, "second"}));
+}
+
+TYPED_TEST(BreakLeasesTest, AChangeThatWasCachedNeedsItsLeaseStill) {
+  const OpContext other = this->other();
+  const Scene s = this->scene();
+  OpContext holder;
+  holder.holder = this->state().add_holder(Protocol::kNative, nullptr);
+  const auto lease = grant(this->state(), s.dir, holder.holder, kFilesAll);
+  ASSERT_TRUE(lease);
+  const std::span<const std::byte> pieces[] = {bytes_of("new")};
+  const auto write = [&](const OpContext& ctx) {
+    const auto written = this->ns().write(ctx, {s.file, 0, pieces});
+    return written ? Errc{} : written.error().code;
+  };
+  OpContext cached = holder;
+  cached.cached_under = lease;
+  EXPECT_EQ(write(cached), Errc{});
+  OpContext stranger = other;
+  stranger.cached_under = lease;
+  EXPECT_EQ(write(stranger), Errc::kLeaseLost) << "it is the lease of somebody else";
+  ASSERT_TRUE(this->state().acknowledge(*lease, kReadCaching | kHandleCaching));
+  EXPECT_EQ(write(cached), Errc::kLeaseLost) << "no write caching";
+  EXPECT_EQ(write(holder), Errc{});
+  this->state().return_lease(*lease);
+  const std::string before = this->snapshot(s, holder);
+  EXPECT_EQ(write(cached), Errc::kLeaseLost);
+  const auto cut = this->ns().setattr(cached, {s.file, {.size = 1}});
+  ASSERT_FALSE(cut);
+  EXPECT_EQ(cut.error().code, Errc::kLeaseLost);
+  EXPECT_EQ(this->snapshot(s, holder), before);
+}
+
 TYPED_TEST(BreakLeasesTest, WhateverTakesANameRecallsHandleLeasesAndNothingElseDoes) {
   using enum Touches;
   const OpContext other = this->other();

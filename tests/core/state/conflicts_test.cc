@@ -119,21 +119,22 @@ class ConflictPairs : public TableTest {
     return all;
   }
   std::vector<Thing> accesses() {
-    return {{"look", kLooks, [this](const Client& who) { return code(table().before_look(who.ctx(), kFile)); }},
-            {"change", kChanges,
-             [this](const Client& who) {
-               const FileId files[] = {kFile};
-               return code(table().before_mutate(who.ctx(), files));
-             }},
-            {"take a name", kTakesName,
-             [this](const Client& who) {
-               const FileId files[] = {kFile};
-               return code(table().before_name_goes(who.ctx(), files));
-             }},
-            {"read", kReadsRange,
-             [this](const Client& who) { return code(table().before_io(who.ctx(), kFile, 9, 1, false)); }},
-            {"write", kWritesRange,
-             [this](const Client& who) { return code(table().before_io(who.ctx(), kFile, 9, 1, true)); }}};
+    return {
+        {"look", kLooks, [this](const Client& who) { return code(table().before_look(who.ctx(), {.file = kFile})); }},
+        {"change", kChanges,
+         [this](const Client& who) {
+           const Touched files[] = {{.file = kFile}};
+           return code(table().before_mutate(who.ctx(), files));
+         }},
+        {"take a name", kTakesName,
+         [this](const Client& who) {
+           const FileId files[] = {kFile};
+           return code(table().before_name_goes(who.ctx(), files));
+         }},
+        {"read", kReadsRange,
+         [this](const Client& who) { return code(table().before_io(who.ctx(), kFile, 9, 1, false)); }},
+        {"write", kWritesRange,
+         [this](const Client& who) { return code(table().before_io(who.ctx(), kFile, 9, 1, true)); }}};
   }
   static constexpr Modes kLeases = kDataLeaseModes | kLeaseHandle;
   static constexpr Modes kIo = kReadsRange | kWritesRange;

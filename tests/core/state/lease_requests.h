@@ -11,6 +11,9 @@ inline constexpr LeaseRequest kReads{.bits = kReadCaching};
 inline constexpr LeaseRequest kReadsAndKeeps{.bits = kReadCaching | kHandleCaching};
 inline constexpr LeaseRequest kKeepsHandle{.bits = kHandleCaching};
 inline constexpr LeaseRequest kAll{.bits = kAllCaching};
+inline constexpr LeaseRequest kFilesRead{.bits = kReadCaching, .kind = LeaseKind::kFiles};
+inline constexpr LeaseRequest kFilesReadAndHandle{.bits = kReadCaching | kHandleCaching, .kind = LeaseKind::kFiles};
+inline constexpr LeaseRequest kFilesAll{.bits = kAllCaching, .kind = LeaseKind::kFiles};
 
 inline std::optional<LeaseId> grant(StateTable& table, FileId file, HolderId holder, const LeaseRequest& wanted,
                                     LeaseKey key = {}) {

@@ -86,7 +86,7 @@ TEST_F(DeleteTest, RecallsCachedHandlesOfOthers) {
 
 TEST_F(DeleteTest, WaitsForALeaseOfTheDirectory) {
   const Client a = client(), b = client();
-  const FileId directories[] = {kOther};
+  const Touched directories[] = {{.file = kOther}};
   files_.deleting = [&] { return table().before_mutate(a.ctx(), directories); };
   for (const bool answered : {true, false}) {
     files_.deleted.clear();

@@ -59,6 +59,29 @@ TEST_F(HandoverTest, WhatAHolderHasIsTheSameThere) {
   EXPECT_EQ(table().export_holder(a.id), state) << "it was read, not moved";
 }
 
+TEST_F(HandoverTest, FilesLeasesKeepTheirKind) {
+  constexpr FileId kDirectory{300};
+  files_.directories.insert(kDirectory);
+  files_.names[kFile] = {kDirectory};
+  const Client a = client();
+  ASSERT_TRUE(grant(table(), kDirectory, a.id, kFilesAll));
+  const HolderState state = table().export_holder(a.id);
+  const HolderId b = next_holder();
+  EXPECT_TRUE(nothing(next_.adopt_holder(b, state)));
+  EXPECT_EQ(next_.export_holder(b), state);
+  OpContext reader;
+  reader.holder = next_holder();
+  EXPECT_EQ(code(next_.before_look(reader, {.file = kFile, .directory = kDirectory})), Errc::kRecallPending);
+  // A lease of a file of it conflicts there.
+  const Client c = client();
+  ASSERT_FALSE(grant(table(), kFile, c.id, kReads));
+  next_.remove_holder(b);
+  const HolderId d = next_holder();
+  ASSERT_TRUE(grant(next_, kFile, d, kAll));
+  const HolderId e = next_holder();
+  EXPECT_EQ(next_.adopt_holder(e, state).leases.size(), 1u) << "it is lost";
+}
+
 TEST_F(HandoverTest, NoIdIsGivenTwice) {
   const Client a = client();
   const OpenId old = *open(a, kShareRead);
@@ -124,7 +147,7 @@ TEST_F(HandoverTest, NoLeaseThatLapsed) {
   const Client a = client();
   const Client b = client();
   ASSERT_TRUE(grant(table(), kFile, a.id, kReads));
-  const FileId files[] = {kFile};
+  const Touched files[] = {{.file = kFile}};
   EXPECT_EQ(code(table().before_mutate(b.ctx(), files)), Errc::kRecallPending);
   EXPECT_EQ(table().export_holder(a.id).leases.size(), 1u);
   now_ += options_.lease_recall_timeout;

@@ -7,7 +7,7 @@ namespace {
 class LeaseTest : public TableTest {
  protected:
   Errc change(const Client& who) {
-    const FileId files[] = {kFile};
+    const Touched files[] = {{.file = kFile}};
     const Errc answer = code(table().before_mutate(who.ctx(), files));
     table().send_recalls();
     return answer;
@@ -236,7 +236,8 @@ TEST_F(LeaseTest, GetsAsManyOfTheBitsAsMayBeHadAndMoreLater) {
   EXPECT_EQ(look(b), Errc::kRecallPending);
   EXPECT_EQ(table().grant_lease(kFile, {a.id, {}}, kReads), all) << "asks for less than it has";
   ASSERT_TRUE(table().acknowledge(all->id, kReadCaching));
-  EXPECT_EQ(table().grant_lease(kFile, {a.id, {}}, kAll)->bits, kReadCaching) << "paused";
+  EXPECT_EQ(table().grant_lease(kFile, {a.id, {}}, kAll)->bits, kReadCaching | kHandleCaching)
+      << "somebody looked: the write bit alone is paused";
   for (const std::uint32_t nonsense : {std::uint32_t{kLeaseNone}, std::uint32_t{kWriteCaching}, 8u}) {
     EXPECT_FALSE(table().grant_lease(kOther, {a.id, {}}, {.bits = nonsense})) << nonsense;
   }
@@ -251,7 +252,7 @@ TEST_F(LeaseTest, HasTheTermsOfItsHolder) {
   const Client b = client();
   const auto slow_lease = grant(table(), kOther, patient.id, kAll);
   ASSERT_TRUE(slow_lease);
-  const FileId other[] = {kOther};
+  const Touched other[] = {{.file = kOther}};
   EXPECT_EQ(code(table().before_mutate(b.ctx(), other)), Errc::kRecallPending);
   const FileId files[] = {kFile};
   const std::vector<std::pair<std::function<Errc()>, std::chrono::seconds>> cases = {
@@ -269,11 +270,181 @@ TEST_F(LeaseTest, HasTheTermsOfItsHolder) {
     EXPECT_EQ(access(), Errc{});
     table().return_lease(*lease);
     now_ += pause - std::chrono::seconds(1) - std::chrono::milliseconds(1);
-    EXPECT_FALSE(grant(table(), kFile, quick.id, kAll));
+    // A look pauses the write bit alone, the others all bits.
+    const auto paused = table().grant_lease(kFile, {quick.id, {}}, kAll);
+    EXPECT_EQ(paused ? paused->bits : kLeaseNone,
+              pause == std::chrono::seconds(2) ? kReadCaching | kHandleCaching : 0u);
+    if (paused) table().return_lease(paused->id);
     now_ += std::chrono::milliseconds(1);
   }
   EXPECT_TRUE(grant(table(), kFile, quick.id, kAll));
   EXPECT_FALSE(table().lease_revoked(*slow_lease)) << "9 s have passed";
+}
+
+// kFile is the only file of kDirectory.
+class FilesLeaseTest : public LeaseTest {
+ protected:
+  static constexpr FileId kDirectory{200};
+  FilesLeaseTest() {
+    files_.directories.insert(kDirectory);
+    files_.names[kFile] = {kDirectory};
+  }
+  std::uint32_t bits_of(const Client& who, FileId file, const LeaseRequest& wanted) {
+    const auto granted = table().grant_lease(file, {who.id, {}}, wanted);
+    return granted ? granted->bits : kLeaseNone;
+  }
+  Errc look_covered(const Client& who) {
+    return code(table().before_look(who.ctx(), {.file = kFile, .directory = kDirectory}));
+  }
+};
+
+TEST_F(FilesLeaseTest, IsOfDirectoriesOnly) {
+  const Client a = client();
+  EXPECT_EQ(bits_of(a, kFile, kFilesAll), kLeaseNone);
+  files_.gone.insert(kDirectory);
+  EXPECT_EQ(bits_of(a, kDirectory, kFilesAll), kLeaseNone);
+  files_.gone.clear();
+  EXPECT_EQ(bits_of(a, kDirectory, kFilesAll), kAllCaching);
+}
+
+TEST_F(FilesLeaseTest, ManyReadAndWritingIsAlone) {
+  const Client a = client(), b = client();
+  EXPECT_EQ(bits_of(a, kDirectory, kFilesReadAndHandle), kReadCaching | kHandleCaching);
+  EXPECT_EQ(bits_of(b, kDirectory, kFilesAll), kReadCaching | kHandleCaching);
+  EXPECT_EQ(bits_of(a, kDirectory, kFilesAll), kReadCaching | kHandleCaching);
+}
+
+TEST_F(FilesLeaseTest, LeavesOutWhatLeasesOfItsFilesConflictWith) {
+  const Client a = client(), b = client();
+  const auto lease = grant(table(), kFile, b.id, kReads);
+  ASSERT_TRUE(lease);
+  EXPECT_EQ(bits_of(a, kDirectory, kFilesAll), kReadCaching | kHandleCaching);
+  EXPECT_EQ(bits_of(b, kFile, kAll), kReadCaching | kHandleCaching) << "and the other way round";
+  table().return_lease(*lease);
+  EXPECT_EQ(bits_of(a, kDirectory, kFilesAll), kAllCaching);
+  EXPECT_EQ(bits_of(b, kFile, kAll), kLeaseNone) << "writing excludes all caches";
+  EXPECT_EQ(bits_of(a, kFile, kAll), kAllCaching) << "but one's own";
+}
+
+TEST_F(FilesLeaseTest, ALookTakesTheWriteBitAndPausesItAlone) {
+  const Client a = client(), b = client();
+  const auto lease = grant(table(), kDirectory, a.id, kFilesAll);
+  ASSERT_TRUE(lease);
+  EXPECT_EQ(look_covered(a), Errc{});
+  EXPECT_EQ(look_covered(b), Errc::kRecallPending);
+  table().send_recalls();
+  ASSERT_EQ(a.recalled->size(), 1u);
+  EXPECT_EQ(a.recalled->front(), (Recalled{*lease, kDirectory, kReadCaching | kHandleCaching}));
+  ASSERT_TRUE(table().acknowledge(*lease, kReadCaching | kHandleCaching));
+  EXPECT_EQ(look_covered(b), Errc{});
+  EXPECT_EQ(bits_of(a, kDirectory, kFilesAll), kReadCaching | kHandleCaching) << "no thrashing";
+  EXPECT_EQ(table().held_of(kFile, 10).leases.first.size(), 1u);
+}
+
+TEST_F(FilesLeaseTest, OpensAndLocksOfOthersTakeTheWriteBit) {
+  const Client a = client(), b = client();
+  const auto lease = grant(table(), kDirectory, a.id, kFilesAll);
+  ASSERT_TRUE(lease);
+  EXPECT_TRUE(open(a, kShareBoth));
+  EXPECT_EQ(code(open(b, kShareWrite)), Errc::kRecallPending);
+  EXPECT_EQ(code(table().lock(kFile, {b.id, "o"}, {0, 1}, true)), Errc::kRecallPending);
+  // A lock that somebody waits for may be granted at once: each access through it passes the gate.
+  EXPECT_TRUE(table().lock_or_wait({kFile, {b.id, "o"}, {0, 1}, true}));
+  EXPECT_EQ(look_covered(b), Errc::kRecallPending);
+  ASSERT_EQ(a.recalled->size(), 1u);
+  EXPECT_EQ(a.recalled->front().keeps, kReadCaching | kHandleCaching);
+  ASSERT_TRUE(table().acknowledge(*lease, kReadCaching | kHandleCaching));
+  EXPECT_TRUE(open(b, kShareWrite));
+}
+
+// After a restart: writers that may have cached, and those who wait for them.
+class WritersTest : public TableTest {
+ protected:
+  void restart() {
+    table_.reset();
+    ASSERT_TRUE(table().load());
+  }
+  Errc look(HolderId holder, Protocol protocol = Protocol::kNfs) {
+    OpContext ctx;
+    ctx.holder = holder;
+    ctx.protocol = protocol;
+    return code(table().before_look(ctx, {.file = kFile}));
+  }
+  Errc change(HolderId holder) {
+    OpContext ctx;
+    ctx.holder = holder;
+    ctx.protocol = Protocol::kS3;
+    const Touched files[] = {{.file = kFile}};
+    return code(table().before_mutate(ctx, files));
+  }
+};
+
+TEST_F(WritersTest, AreWaitedForUntilAllAreBack) {
+  ASSERT_TRUE(table().remember_writer(Protocol::kNative, "w"));
+  ASSERT_TRUE(table().remember_writer(Protocol::kNative, "v"));
+  ASSERT_TRUE(table().remember_client(Protocol::kNative, "reader"));
+  EXPECT_EQ(look(kNoHolder), Errc{}) << "writers of this run have leases";
+  restart();
+  EXPECT_EQ(look(kNoHolder), Errc::kRecallPending);
+  EXPECT_EQ(change(kNoHolder), Errc::kRecallPending);
+  EXPECT_EQ(look(kNoHolder, Protocol::kInternal), Errc{}) << "the core's own work";
+  int woken = 0;
+  const auto wait = table().when_clear(kFile, [&] { ++woken; });
+  ASSERT_TRUE(wait && *wait);
+  EXPECT_EQ((*wait)->lapses, now_ + std::chrono::seconds(30));
+  const auto stopped = table().when_clear(kFile, [] { ADD_FAILURE() << "waits no more"; });
+  ASSERT_TRUE(stopped && *stopped);
+  table().stop_waiting(**stopped);
+  table().reclaim_done(Protocol::kNative, "w");
+  table().reclaim_done(Protocol::kNative, "w");
+  table().reclaim_done(Protocol::kNative, "reader");
+  EXPECT_EQ(woken, 0);
+  EXPECT_EQ(look(kNoHolder), Errc::kRecallPending);
+  table().reclaim_done(Protocol::kNative, "v");
+  EXPECT_EQ(woken, 1);
+  EXPECT_EQ(look(kNoHolder), Errc{});
+  EXPECT_EQ(change(kNoHolder), Errc{});
+  const auto none = table().when_clear(kFile, [] {});
+  EXPECT_TRUE(none && !*none);
+}
+
+TEST_F(WritersTest, HaveThirtySeconds) {
+  ASSERT_TRUE(table().remember_writer(Protocol::kNative, "w"));
+  restart();
+  now_ += std::chrono::seconds(30) - std::chrono::milliseconds(1);
+  EXPECT_EQ(look(kNoHolder), Errc::kRecallPending);
+  now_ += std::chrono::milliseconds(1);
+  EXPECT_EQ(look(kNoHolder), Errc{});
+  EXPECT_TRUE(table().in_grace()) << "which lasts longer";
+  const Client late = client();
+  EXPECT_FALSE(
+      table().grant_lease(kFile, {late.id, {}}, {.bits = kAllCaching, .kind = LeaseKind::kCache, .reclaim = true}))
+      << "others may have looked and changed meanwhile";
+}
+
+TEST_F(WritersTest, GetTheirLeasesBackAndNobodyElseGetsAny) {
+  ASSERT_TRUE(table().remember_writer(Protocol::kNative, "w"));
+  restart();
+  const Client writer = client(), other = client();
+  EXPECT_FALSE(grant(table(), kFile, other.id, kReads));
+  const LeaseRequest back{.bits = kAllCaching, .kind = LeaseKind::kCache, .reclaim = true};
+  ASSERT_TRUE(grant(table(), kFile, writer.id, back));
+  EXPECT_FALSE(grant(table(), kFile, other.id, back)) << "it conflicts";
+  EXPECT_EQ(change(writer.id), Errc{}) << "its own file";
+  EXPECT_EQ(look(other.id), Errc::kRecallPending);
+  table().reclaim_done(Protocol::kNative, "w");
+  EXPECT_EQ(look(other.id), Errc::kRecallPending) << "because of the lease now";
+  table().send_recalls();
+  EXPECT_EQ(writer.recalled->size(), 1u);
+}
+
+TEST_F(WritersTest, StayWritersUntilTheyAreForgotten) {
+  ASSERT_TRUE(table().remember_writer(Protocol::kNative, "w"));
+  ASSERT_TRUE(table().remember_client(Protocol::kNative, "w"));
+  restart();
+  EXPECT_EQ(look(kNoHolder), Errc::kRecallPending) << "remembered again as a client, it is a writer as before";
+  ASSERT_TRUE(table().forget_client(Protocol::kNative, "w"));
+  EXPECT_EQ(look(kNoHolder), Errc{});
 }
 
 }  // namespace

@@ -7,7 +7,7 @@ namespace {
 class RecallWaitsTest : public TableTest {
  protected:
   Errc change(const Client& who, FileId file) {
-    const FileId files[] = {file};
+    const Touched files[] = {{.file = file}};
     const Status may = table().before_mutate(who.ctx(), files);
     table().send_recalls();
     if (!may) {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "backends/kv/memory/memory_kv.h"
@@ -25,6 +26,14 @@ class NamedFiles final : public FileWatch {
     if (meanwhile) meanwhile();
     return !gone.contains(file) && !busy.contains(file);
   }
+  Result<Place> place(FileId file) override {
+    if (gone.contains(file)) return fail(Errc::kStale);
+    Place place{.is_directory = directories.contains(file)};
+    if (const auto found = names.find(file); found != names.end()) place.directories = found->second;
+    return place;
+  }
+  std::set<FileId> directories;
+  std::map<FileId, std::vector<FileId>> names;  // of files: the directories of all names
   void last_closed(FileId file) override { closed.push_back(file); }
 
   std::set<FileId> gone, orphan_files, busy;

@@ -75,7 +75,7 @@ TEST_F(VolumeRace, AnOpenThatSucceedsKeepsTheFileAndTheLastCloseFreesIt) {
   EXPECT_EQ(blobs, 0u);
   const auto report = volume_->check({});
   ASSERT_TRUE(report);
-  EXPECT_TRUE(report->ok()) << report->problems.front();
+  EXPECT_TRUE(report->ok()) << describe(report->problems.front());
 }
 
 TEST_F(VolumeRace, NothingChangesUnderALeaseThatWasNotRecalled) {

@@ -65,7 +65,8 @@ class UsageLogTest : public ::testing::TestWithParam<unsigned> {
   static void expect_consistent(Volume& volume, std::size_t groups) {
     const auto report = volume.check({});
     ASSERT_TRUE(report);
-    for (const std::string& problem : report->problems) ADD_FAILURE() << "behind group " << groups << ": " << problem;
+    for (const auto& problem : report->problems)
+      ADD_FAILURE() << "behind group " << groups << ": " << describe(problem);
   }
   std::string name() { return std::string(1, static_cast<char>('a' + pick(4))); }
   std::uint64_t pick(std::uint64_t below) { return random_() % below; }

@@ -1,5 +1,10 @@
 // The verifier and the blob store: faults that it must find, and states of a volume in use that it must not take for a
 // loss.
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "tests/core/data/data_fixture.h"
 #include "tests/core/data/sizes.h"
 #include "tests/core/data/watched_blobs.h"
@@ -30,7 +35,11 @@ class CheckTest : public DataTest<WatchedLocalBlobs> {
   std::vector<std::string> problems(bool read_data) {
     const auto report = volume_->check({.read_data = read_data});
     EXPECT_TRUE(report) << describe(report.error());
-    return report ? report->problems : std::vector<std::string>{};
+    std::vector<std::string> found;
+    if (report) {
+      for (const Finding& problem : report->problems) found.push_back(describe(problem));
+    }
+    return found;
   }
   // Every host file below `folder` of the store goes while the volume is stopped.
   void lose_host_files(const std::string& folder) {
@@ -52,7 +61,7 @@ TEST_F(CheckTest, AHostFileThatIsGoneIsFound) {
   lose_host_files("own");
   const auto found = problems(false);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_TRUE(found[0].ends_with(": missing in the blob store")) << found[0];
+  EXPECT_TRUE(found[0].starts_with("blob_missing [")) << found[0];
   EXPECT_EQ(problems(true).size(), 2u);  // and the file cannot be read
   const auto big = ns().lookup(durable_, {kRootId, "big"});
   ASSERT_TRUE(big);
@@ -69,7 +78,21 @@ TEST_F(CheckTest, AContainerThatIsGoneIsFound) {
   lose_host_files("slots");
   const auto found = problems(false);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_TRUE(found[0].ends_with(": missing in the blob store")) << found[0];
+  EXPECT_TRUE(found[0].starts_with("blob_missing [")) << found[0];
+}
+
+TEST(FindingTest, WordsAndFactsAreDistinct) {
+  std::set<std::string_view> words;
+  for (std::size_t number = 0; number < finding_kind_count(); ++number) {
+    const auto kind = static_cast<FindingKind>(number);
+    EXPECT_TRUE(words.insert(to_string(kind)).second) << to_string(kind);
+    std::set<std::string_view> names;
+    for (const std::string_view name : fact_names(kind)) EXPECT_TRUE(names.insert(name).second) << to_string(kind);
+  }
+  EXPECT_EQ(fact_names(FindingKind::kNamesUncompared).size(), 0u);
+  EXPECT_EQ(fact_names(FindingKind::kEntryDangling), (std::vector<std::string_view>{"directory", "name", "inode"}));
+  EXPECT_EQ(describe({FindingKind::kNamesUncompared}), "names_uncompared");
+  EXPECT_EQ(describe({FindingKind::kInodeDamaged, {"7"}}), "inode_damaged [7]");
 }
 
 // Between the release of a blob and the note of its end, its place may begin a new life.

@@ -108,7 +108,7 @@ class FullDiskVolumeTest : public ::testing::Test {
     EXPECT_TRUE(made) << describe(made.error());
     const auto report = volume_->check({.read_data = true});
     ASSERT_TRUE(report) << describe(report.error());
-    for (const std::string& problem : report->problems) ADD_FAILURE() << problem;
+    for (const auto& problem : report->problems) ADD_FAILURE() << describe(problem);
   }
   bool exists(int i) { return ns().lookup(ctx_, {.parent = dir_, .name = name(i)}).has_value(); }
   Status unlink(int i) {
