@@ -1,15 +1,18 @@
 // One connection of protocol P: its parts, and how they act together.
 #pragma once
 
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "frontends/tls/stream.h"
 #include "frontends/wire/activity.h"
 #include "frontends/wire/in_flight.h"
 #include "frontends/wire/interest.h"
@@ -48,6 +51,24 @@ class Connection final : public std::enable_shared_from_this<Connection<P>> {
   }
   bool flush() { return keep_sending(output.flush()); }
 
+  // Before the first receive, by the holder of the receive side: a connection whose first byte is that of a TLS
+  // handshake speaks TLS, if there is a context for it.
+  enum class Began : std::uint8_t { kNo, kYes, kBroken };  // kNo: nothing has come yet
+  Began begin(const std::shared_ptr<const tls::Context>& context) {
+    if (context == nullptr) return Began::kYes;
+    std::uint8_t first = 0;
+    const ssize_t n = ::recv(fd, &first, sizeof first, MSG_PEEK | MSG_DONTWAIT);
+    if (n < 0)
+      return errno == EAGAIN || errno == EINTR ? Began::kNo : Began::kYes;  // a fault is the receiver's to tell
+    if (n == 0 || first != tls::kHandshakeByte) return Began::kYes;
+    auto stream = tls::Stream::accept(*context, fd);
+    if (!stream) return Began::kBroken;
+    tls = std::move(*stream);
+    receiver.use_tls(tls.get());
+    output.use_tls(tls.get());
+    return Began::kYes;
+  }
+
   // False: it was held back.
   bool release_receive_side() {
     return interest.release([this] { return must_hold(); });
@@ -66,6 +87,8 @@ class Connection final : public std::enable_shared_from_this<Connection<P>> {
   const Peer peer;
   const std::shared_ptr<AddressBudget> budget;
   Interest interest;
+  std::unique_ptr<tls::Stream> tls;  // null: plain. Set before the first receive, and never again
+  bool began = false;                // of the holder of the receive side
   Receiver receiver;
   OutputQueue output;
   InFlight<Held<P>> in_flight;

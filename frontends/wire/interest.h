@@ -4,6 +4,7 @@
 // back (its output is not drained, or too many of its requests are in flight).
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 
@@ -42,6 +43,9 @@ class Interest {
     rearm_locked();
   }
   void want_output();
+  // By the holder of the receive side: bytes that the socket told of have been received and not been read (TLS). Until
+  // it says otherwise, its side is given out again as soon as the socket takes bytes: no event tells of them.
+  void note_unread(bool unread) { unread_.store(unread, std::memory_order_relaxed); }
 
  private:
   void rearm_locked();
@@ -49,6 +53,7 @@ class Interest {
   const int epoll_;
   const std::uint64_t key_;
   const int fd_;
+  std::atomic<bool> unread_{false};
   std::mutex mutex_;  // guards the three below and the epoll registration
   bool want_in_ = true;
   bool want_out_ = false;

@@ -2,12 +2,35 @@
 
 #include <sys/sendfile.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <utility>
 
 namespace stoa::wire {
+namespace {
+
+// Of a file, what is sealed at a time.
+constexpr std::size_t kSliceBytes = std::size_t{64} << 10;
+
+// False: the file was truncated meanwhile, or is not to be read; then all that is honest is to hang up.
+bool seal_slice(tls::Stream& stream, const core::DataSlice& slice, std::vector<std::byte>& sealed) {
+  if (slice.length == 0) return true;
+  if (slice.fd < 0) return stream.seal(slice.bytes, sealed);
+  std::vector<std::byte> part(std::min<std::size_t>(slice.length, kSliceBytes));
+  for (std::size_t done = 0; done < slice.length;) {
+    const std::size_t wanted = std::min<std::size_t>(slice.length - done, part.size());
+    const ssize_t n = pread(slice.fd, part.data(), wanted, static_cast<off_t>(slice.file_offset + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0 || !stream.seal(std::span(part).first(static_cast<std::size_t>(n)), sealed)) return false;
+    done += static_cast<std::size_t>(n);
+  }
+  return true;
+}
+
+}  // namespace
 
 void OutputQueue::account(std::int64_t delta) {
   backlog_.fetch_add(static_cast<std::uint64_t>(delta), std::memory_order_relaxed);
@@ -55,8 +78,34 @@ OutputQueue::Sent OutputQueue::send_slice(const core::DataSlice& slice, bool mor
   return Sent::kAll;
 }
 
+void OutputQueue::use_tls(tls::Stream* stream) {
+  const std::lock_guard lock(mutex_);
+  tls_ = stream;
+}
+
+OutputQueue::Sent OutputQueue::send_sealed_locked(std::span<const std::byte> head,
+                                                  std::span<const core::DataSlice> slices,
+                                                  std::span<const std::byte> tail) {
+  std::vector<std::byte> sealed;
+  bool whole = tls_->seal(head, sealed);
+  for (const core::DataSlice& slice : slices) whole = whole && seal_slice(*tls_, slice, sealed);
+  if (!tail.empty()) whole = whole && tls_->seal(tail, sealed);
+  if (!whole) return Sent::kBroken;
+  if (sealed.empty()) return queue_.empty() ? Sent::kAll : Sent::kSome;
+  std::size_t sent = 0;
+  if (queue_.empty()) {
+    const Sent result = send_memory(sealed, false, sent);
+    if (result != Sent::kSome) return result;
+    note_taken();
+  }
+  account(static_cast<std::int64_t>(sealed.size() - sent));
+  queue_.push_back(Piece{std::move(sealed), {}, sent});
+  return Sent::kSome;
+}
+
 OutputQueue::Sent OutputQueue::send(std::span<const std::byte> bytes) {
   const std::lock_guard lock(mutex_);
+  if (tls_ != nullptr) return send_sealed_locked(bytes, {}, {});
   std::size_t sent = 0;
   if (queue_.empty()) {
     const Sent result = send_memory(bytes, false, sent);
@@ -70,6 +119,7 @@ OutputQueue::Sent OutputQueue::send(std::span<const std::byte> bytes) {
 OutputQueue::Sent OutputQueue::send(std::span<const std::byte> head, std::vector<core::DataSlice> slices,
                                     std::span<const std::byte> tail) {
   const std::lock_guard lock(mutex_);
+  if (tls_ != nullptr) return send_sealed_locked(head, slices, tail);
   const bool direct = queue_.empty();
   enqueue_locked(head);
   for (core::DataSlice& slice : slices) {

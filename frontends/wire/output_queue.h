@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/api/io.h"
+#include "frontends/tls/stream.h"
 
 namespace stoa::wire {
 
@@ -36,6 +37,9 @@ class OutputQueue {
   Sent send(std::span<const std::byte> head, std::vector<core::DataSlice> slices, std::span<const std::byte> tail);
   // The socket takes bytes again.
   Sent flush();
+  // From now on all is sealed; send({}) sends what the stream itself has to say. Before anything was sent. `stream`
+  // outlives it.
+  void use_tls(tls::Stream* stream);
 
   std::uint64_t backlog() const { return backlog_.load(std::memory_order_relaxed); }
   bool backlog_high() const {
@@ -56,13 +60,17 @@ class OutputQueue {
   Sent send_memory(std::span<const std::byte> bytes, bool more, std::size_t& sent);
   Sent send_slice(const core::DataSlice& slice, bool more, std::size_t& sent);
   Sent flush_locked();
+  // What is sealed is in memory of the queue at once: records have their order.
+  Sent send_sealed_locked(std::span<const std::byte> head, std::span<const core::DataSlice> slices,
+                          std::span<const std::byte> tail);
   void account(std::int64_t delta);
   void note_taken();
 
   const int fd_;
   const std::uint64_t bytes_max_;
   AllOutput& all_;
-  std::mutex mutex_;  // guards queue_ and the order of bytes on the socket
+  std::mutex mutex_;  // guards queue_, tls_ and the order of bytes on the socket
+  tls::Stream* tls_ = nullptr;
   std::deque<Piece> queue_;
   std::atomic<std::uint64_t> backlog_{0};
   std::atomic<std::int64_t> last_taken_ns_{0};

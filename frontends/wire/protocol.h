@@ -9,6 +9,7 @@
 //     Framer framer() const;
 //     qos::Scheduler* scheduler() const;                        // admits requests; null: none is held back
 //     core::StateTable* state() const;                          // whose recalls requests wait for; null: none does
+//     std::shared_ptr<const tls::Context> tls() const;         // for connections that begin with TLS; null: none may
 //     Status sync(const core::PendingDurability&) const;      // as core::Namespace::sync()
 //   };
 //   P::Session
@@ -48,6 +49,7 @@
 #include <vector>
 
 #include "core/api/io.h"
+#include "frontends/tls/context.h"
 #include "frontends/wire/cost_class.h"
 #include "frontends/wire/receiver.h"
 

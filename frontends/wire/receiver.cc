@@ -49,7 +49,8 @@ Receiver::Outcome Receiver::receive(int fd, std::span<std::byte> scratch, std::v
       add(scratch.data() + kept,
           (expect_large_ || pool_.tight()) && kept < kReadAhead ? kReadAhead - kept : scratch.size() - kept);
     }
-    const ssize_t got = readv(fd, parts, count);
+    const ssize_t got =
+        tls_ == nullptr ? readv(fd, parts, count) : tls_->read({parts, static_cast<std::size_t>(count)});
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return Outcome::kDry;
     if (got <= 0) return Outcome::kClosed;

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "frontends/tls/stream.h"
 #include "frontends/wire/framer.h"
 #include "frontends/wire/record_pool.h"
 
@@ -57,6 +58,9 @@ class Receiver {
   // they are used; after the call the receiver itself no longer needs `scratch`.
   Outcome receive(int fd, std::span<std::byte> scratch, std::vector<Record>& records);
 
+  // From now on the bytes of the socket are TLS. `stream` outlives it.
+  void use_tls(tls::Stream* stream) { tls_ = stream; }
+
   // True when part of a record is here and the rest is not.
   bool partial() const { return large_.memory || assembling_ || !pending_.empty(); }
   // And it has memory of the pool.
@@ -80,6 +84,7 @@ class Receiver {
   const std::shared_ptr<AddressBudget> budget_;
   const ReceiverLimits limits_;
   const Framer framer_;
+  tls::Stream* tls_ = nullptr;
 
   std::vector<std::byte> pending_;  // received and not yet cut
   bool stalled_ = false;            // pending_ waits for memory, not for bytes

@@ -24,6 +24,8 @@ ServerMetrics::ServerMetrics(MetricRegistry& r, const std::string& name, const s
       closed_idle_timeout(r.counter(closed, kClosedHelp, {{"reason", "idle_timeout"}})),
       closed_gave_way(r.counter(closed, kClosedHelp, {{"reason", "gave_way"}})),
       closed_half_sent(r.counter(closed, kClosedHelp, {{"reason", "half_sent"}})),
+      closed_tls(r.counter(closed, kClosedHelp, {{"reason", "tls_handshake"}})),
+      tls(r.counter(name + "_connections_tls_total", "Connections that began with TLS")),
       held_back(r.counter(name + "_connections_held_back_total",
                           "Times a connection was not read until its calls or replies drained")),
       record_memory_waits(

@@ -21,6 +21,8 @@ struct ServerMetrics {
   Counter& closed_idle_timeout;
   Counter& closed_gave_way;
   Counter& closed_half_sent;
+  Counter& closed_tls;
+  Counter& tls;
   Counter& held_back;
   Counter& record_memory_waits;
   Counter& handed_over;

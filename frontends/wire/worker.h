@@ -40,6 +40,8 @@ class Worker {
   void handle_input(const ConnectionRef& connection);
   // False: the connection was closed.
   bool receive(Connection<P>& connection, Receiver::Outcome& outcome);
+  // What TLS asks for after a receive. False: the connection was closed.
+  bool receive_tls(Connection<P>& connection, Receiver::Outcome outcome);
   // Whether the client's next request came before long.
   bool busy_poll(Connection<P>& connection);
   void run_task(Task<P>& task);
@@ -109,7 +111,19 @@ void Worker<P>::handle_event(std::uint64_t key, std::uint32_t events) {
 template <class P>
 bool Worker<P>::receive(Connection<P>& c, Receiver::Outcome& outcome) {
   records_.clear();
+  if (!c.began) {
+    const auto began = c.begin(engine_.protocol.tls());
+    if (began == Connection<P>::Began::kBroken) {
+      engine_.connections.close(c);
+      return false;
+    }
+    outcome = Receiver::Outcome::kDry;
+    if (began == Connection<P>::Began::kNo) return true;
+    c.began = true;
+    if (c.tls != nullptr) engine_.metrics.tls.add();
+  }
   outcome = c.receiver.receive(c.fd, std::span(scratch_.get(), Receiver::kScratchBytes), records_);
+  if (c.tls != nullptr && !receive_tls(c, outcome)) return false;
   if (outcome == Receiver::Outcome::kOversized) {
     engine_.metrics.closed_oversized.add();
     engine_.connections.close(c);
@@ -119,7 +133,8 @@ bool Worker<P>::receive(Connection<P>& c, Receiver::Outcome& outcome) {
   const std::int64_t now_ns = now_.time_since_epoch().count();
   Activity& activity = c.activity;
   if (!records_.empty()) activity.last_input_ns.store(now_ns, std::memory_order_relaxed);
-  if (!c.receiver.partial() || outcome == Receiver::Outcome::kNoMemory) {
+  const bool partial = c.receiver.partial() || (c.tls != nullptr && c.tls->partial());
+  if (!partial || outcome == Receiver::Outcome::kNoMemory) {
     activity.partial_since_ns.store(0, std::memory_order_relaxed);
   } else if (!records_.empty() || activity.partial_since_ns.load(std::memory_order_relaxed) == 0) {
     activity.partial_since_ns.store(now_ns, std::memory_order_relaxed);
@@ -127,6 +142,16 @@ bool Worker<P>::receive(Connection<P>& c, Receiver::Outcome& outcome) {
   activity.holds_memory.store(c.receiver.holds_memory(), std::memory_order_relaxed);
   if (outcome == Receiver::Outcome::kClosed) c.end_of_input.store(true);
   return true;
+}
+
+template <class P>
+bool Worker<P>::receive_tls(Connection<P>& c, Receiver::Outcome outcome) {
+  c.interest.note_unread(c.tls->may_hold_more());
+  if (outcome == Receiver::Outcome::kClosed && !c.tls->established()) engine_.metrics.closed_tls.add();
+  // Of the handshake, or the alert that tells why there is none.
+  if (!c.tls->has_output() || c.send({})) return true;
+  engine_.connections.close(c);
+  return false;
 }
 
 template <class P>

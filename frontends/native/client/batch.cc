@@ -4,17 +4,37 @@
 
 namespace stoa::native {
 
+void Batch::append_payload(std::span<const std::byte> data) {
+  if (data.empty()) return;
+  if (payload_ == nullptr) {
+    payload_ = std::make_shared<Bytes>(data.begin(), data.end());
+    return;
+  }
+  if (payload_.use_count() > 1) payload_ = std::make_shared<Bytes>(*payload_);
+  payload_->insert(payload_->end(), data.begin(), data.end());
+}
+
+std::vector<U16> Batch::codes() const {
+  std::vector<U16> codes;
+  codes.reserve(operations_.size());
+  for (const Entry& operation : operations_) codes.push_back(operation.code);
+  return codes;
+}
+
 Bytes Batch::records() const {
+  std::size_t bytes = 0;
+  for (const Entry& operation : operations_) bytes += operation.record.size();
   Bytes all;
+  all.reserve(bytes);
   for (const Entry& operation : operations_) all.insert(all.end(), operation.record.begin(), operation.record.end());
   return all;
 }
 
 bool Batch::fits() const {
   constexpr std::size_t kCallBytesMax = 64 + kGroupsMax * sizeof(U32);  // the block of the call
-  std::size_t bytes = kHeaderBytes + kCallBytesMax + kPayloadAlignment + payload_.size();
+  std::size_t bytes = kHeaderBytes + kCallBytesMax + kPayloadAlignment + payload().size();
   for (const Entry& operation : operations_) bytes += operation.record.size();
-  return operations_.size() <= kOperationsMax && payload_.size() <= kPayloadBytesMax && bytes <= kMessageBytesMax;
+  return operations_.size() <= kOperationsMax && payload().size() <= kPayloadBytesMax && bytes <= kMessageBytesMax;
 }
 
 Batch Batch::rest(std::size_t from, std::span<const U64> files) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -24,9 +25,9 @@ class Batch {
   // The same for an operation with `data` (write, append, create_filled); its place among the payload is filled in.
   template <class Operation>
   std::size_t add_with(typename Operation::Arguments arguments, std::span<const std::byte> data) {
-    arguments.data_at = static_cast<U32>(payload_.size());
+    arguments.data_at = static_cast<U32>(payload().size());
     arguments.data_bytes = static_cast<U32>(data.size());
-    payload_.insert(payload_.end(), data.begin(), data.end());
+    append_payload(data);
     return add<Operation>(arguments);
   }
   std::size_t add_write(const WriteArgs& arguments, std::span<const std::byte> data) {
@@ -36,6 +37,7 @@ class Batch {
   std::size_t size() const { return operations_.size(); }
   bool empty() const { return operations_.empty(); }
   U16 code(std::size_t operation) const { return operations_[operation].code; }
+  std::vector<U16> codes() const;
   // The arguments of one operation; its texts are views of the batch.
   template <class Operation>
   typename Operation::Arguments arguments(std::size_t operation) const {
@@ -44,7 +46,11 @@ class Batch {
     (void)read_record(*next_record(bytes), read);
     return read;
   }
-  std::span<const std::byte> payload() const { return payload_; }
+  std::span<const std::byte> payload() const {
+    return payload_ == nullptr ? std::span<const std::byte>{} : std::span<const std::byte>(*payload_);
+  }
+  // The same to be kept for longer than the batch; null: there is none.
+  std::shared_ptr<const Bytes> shared_payload() const { return payload_; }
   Bytes records() const;  // of all operations
   // Whether one message takes it.
   bool fits() const;
@@ -63,12 +69,14 @@ class Batch {
     add<Operation>(arguments);
   }
 
+  void append_payload(std::span<const std::byte> data);
+
   struct Entry {
     U16 code;
     Bytes record;
   };
   std::vector<Entry> operations_;
-  Bytes payload_;
+  std::shared_ptr<Bytes> payload_;  // shared with copies of the batch and with frames: none of them changes it
 };
 
 }  // namespace stoa::native

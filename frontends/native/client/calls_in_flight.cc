@@ -2,113 +2,113 @@
 
 #include <algorithm>
 
+#include "frontends/native/client/call_turns.h"
+
 namespace stoa::native {
-namespace {
 
-constexpr std::chrono::milliseconds kAskEvery{100};
-
-}  // namespace
-
-// The wait of one caller, in turns: until something has changed, or the caller is to be asked.
-class CallsInFlight::Turns {
- public:
-  Turns(CallsInFlight& calls, const Patience& patience) : calls_(calls), patience_(patience) {}
-
-  // kTimeout: the caller's patience is over. The lock is let go meanwhile.
-  Status next(std::unique_lock<std::mutex>& lock) {
-    const Deadline& deadline = patience_.deadline;
-    const auto now = Deadline::Clock::now();
-    const bool asks = patience_.interrupted != nullptr;
-    if (!deadline.is_never() && now >= deadline.at())
-      return fail(Errc::kTimeout, "the server has not answered in time");
-    if (asks && now >= ask_at_) {
-      ask_at_ = now + kAskEvery;
-      lock.unlock();
-      const bool over = patience_.interrupted();
-      lock.lock();
-      if (over) return fail(Errc::kTimeout, "interrupted");
-      return {};
-    }
-    (void)Deadline(asks ? std::min(ask_at_, deadline.at()) : deadline.at()).wait(calls_.changed_, lock);
-    return {};
-  }
-
- private:
-  CallsInFlight& calls_;
-  const Patience& patience_;
-  Deadline::Clock::time_point ask_at_ = Deadline::Clock::now() + kAskEvery;
-};
-
-Result<std::shared_ptr<CallsInFlight::Call>> CallsInFlight::begin(
-    const Patience& patience, const std::function<Bytes(U32 slot, U32 sequence)>& encode) {
-  std::unique_lock lock(mutex_);
-  Turns turns(*this, patience);
-  for (;;) {
-    if (stopped_) return fail(Errc::kShutdown);
-    const auto free = std::ranges::find_if(slots_, [](const Slot& slot) { return slot.call == nullptr; });
-    if (free != slots_.end()) {
-      auto call = std::make_shared<Call>();
-      call->slot = static_cast<U32>(free - slots_.begin());
-      call->sequence = ++free->sequence;
-      call->frame = std::make_shared<const Bytes>(encode(call->slot, call->sequence));
-      free->call = call;
-      return call;
-    }
-    STOA_CHECK_OK(turns.next(lock));
-  }
+std::shared_ptr<CallsInFlight::Call> CallsInFlight::take_slot_locked(Done done) {
+  const auto free = std::ranges::find_if(slots_, [](const Slot& slot) { return slot.call == nullptr; });
+  if (free == slots_.end()) return nullptr;
+  auto call = std::make_shared<Call>();
+  call->slot = static_cast<U32>(free - slots_.begin());
+  call->sequence = ++free->sequence;
+  call->done = std::move(done);
+  free->call = call;
+  return call;
 }
 
-Status CallsInFlight::wait(const std::shared_ptr<Call>& call, const Patience& patience) {
+Result<std::shared_ptr<CallsInFlight::Call>> CallsInFlight::begin(const Patience& patience, const Make& make,
+                                                                  Done done) {
   std::unique_lock lock(mutex_);
-  Turns turns(*this, patience);
-  while (call->reply == nullptr) {
+  Turns turns(patience);
+  std::shared_ptr<Call> call;
+  for (;;) {
     if (stopped_) return fail(Errc::kShutdown);
-    if (const Status waited = turns.next(lock); !waited && call->reply == nullptr) {
-      call->abandoned = true;
-      return waited;
+    call = take_slot_locked(done);
+    if (call != nullptr) break;
+    if (const Status waited = turns.check(lock); !waited) {
+      free_.notify_one();  // what was told to this one may have been meant for another
+      return fail(waited.error());
     }
+    turns.wait(free_, lock);
   }
-  return {};
+  const U64 session = session_;
+  lock.unlock();
+  auto frame = std::make_shared<Frame>(make(session, call->slot, call->sequence));
+  lock.lock();
+  if (stopped_) {
+    slots_[call->slot].call = nullptr;
+    return fail(Errc::kShutdown);
+  }
+  if (session != session_) readdress(frame->head, session_);
+  call->frame = std::move(frame);
+  if (call->done) {
+    Channel& channel = channels_[channel_of(call->slot)];
+    ++channel.unattended;
+    if (!channel.read) channel.thread.notify_one();
+  }
+  return call;
 }
 
 void CallsInFlight::again(Call& call) {
   const std::lock_guard lock(mutex_);
   call.reply = nullptr;
+  if (call.done) ++channels_[channel_of(call.slot)].unattended;
 }
 
 void CallsInFlight::give_up(const std::shared_ptr<Call>& call) {
   const std::lock_guard lock(mutex_);
-  call->reply = nullptr;
   call->abandoned = true;
+  call->reply = nullptr;
+}
+
+bool CallsInFlight::abandon(const std::shared_ptr<Call>& call) {
+  const std::lock_guard lock(mutex_);
+  if (call->reply != nullptr) return false;
+  --channels_[channel_of(call->slot)].unattended;
+  call->abandoned = true;
+  call->done = {};
+  return true;
 }
 
 void CallsInFlight::end(const std::shared_ptr<Call>& call, bool unused) {
   {
     const std::lock_guard lock(mutex_);
     Slot& slot = slots_[call->slot];
-    if (slot.call == call) slot.call = nullptr;
+    if (slot.call != call) return;
+    slot.call = nullptr;
     if (unused) --slot.sequence;
   }
-  changed_.notify_all();
+  free_.notify_one();
 }
 
-std::shared_ptr<const Bytes> CallsInFlight::asked(U32 number, U32 sequence) const {
+std::shared_ptr<const Frame> CallsInFlight::leaves(Call& call, std::int64_t now_ns) {
+  const std::lock_guard lock(mutex_);
+  if (call.reply != nullptr || call.frame == nullptr) return nullptr;
+  if (call.sent_ns == 0) call.sent_ns = now_ns;
+  return call.frame;
+}
+
+std::shared_ptr<CallsInFlight::Call> CallsInFlight::asked(U32 number, U32 sequence) const {
   const std::lock_guard lock(mutex_);
   if (number >= slots_.size()) return nullptr;
   const auto& call = slots_[number].call;
-  return call != nullptr && call->sequence == sequence && call->reply == nullptr ? call->frame : nullptr;
+  const bool open = call != nullptr && call->sequence == sequence && call->reply == nullptr && call->frame != nullptr;
+  return open ? call : nullptr;
 }
 
-bool CallsInFlight::answered(U32 number, U32 sequence, std::shared_ptr<const Bytes> reply) {
-  bool awaited = true;
+bool CallsInFlight::answered(const std::shared_ptr<Call>& call, std::shared_ptr<const Bytes> reply) {
+  Done done;
   {
     const std::lock_guard lock(mutex_);
-    if (number >= slots_.size()) return true;
-    Slot& slot = slots_[number];
-    if (slot.call == nullptr || slot.call->sequence != sequence || slot.call->reply != nullptr) return true;
-    awaited = !slot.call->abandoned;
-    if (awaited) {
-      slot.call->reply = std::move(reply);
+    Slot& slot = slots_[call->slot];
+    if (slot.call != call || call->reply != nullptr) return true;
+    if (!call->abandoned) {
+      call->reply = std::move(reply);
+      if (call->waiting) slot.changed.notify_one();
+      if (!call->done) return true;
+      --channels_[channel_of(call->slot)].unattended;
+      done = call->done;
     } else {
       MessageView view;
       (void)cut_message(*reply, view);
@@ -121,36 +121,82 @@ bool CallsInFlight::answered(U32 number, U32 sequence, std::shared_ptr<const Byt
       slot.call = nullptr;
     }
   }
-  changed_.notify_all();
-  return awaited;
+  if (done) {
+    done(call);
+    return true;
+  }
+  free_.notify_one();
+  settled_.notify_all();
+  return false;
 }
 
-std::vector<std::shared_ptr<const Bytes>> CallsInFlight::unanswered(const std::function<bool(U32)>& ours) const {
-  std::vector<std::shared_ptr<const Bytes>> frames;
+bool CallsInFlight::abandoned_writes_locked(const std::vector<U64>& files) const {
+  const auto named = [&](U64 file) { return std::ranges::find(files, file) != files.end(); };
+  const bool any = named(0);
+  return std::ranges::any_of(slots_, [&](const Slot& slot) {
+    if (slot.call == nullptr || !slot.call->abandoned || slot.call->frame == nullptr) return false;
+    return std::ranges::any_of(slot.call->frame->written, [&](U64 file) { return any || file == 0 || named(file); });
+  });
+}
+
+bool CallsInFlight::has_abandoned_writes() const {
+  const std::lock_guard lock(mutex_);
+  return abandoned_writes_locked({0});
+}
+
+Status CallsInFlight::wait_for_abandoned_writes(const std::vector<U64>& files, const Patience& patience) {
+  std::unique_lock lock(mutex_);
+  Turns turns(patience);
+  while (abandoned_writes_locked(files)) {
+    if (stopped_) return fail(Errc::kShutdown);
+    STOA_CHECK_OK(turns.check(lock));
+    if (abandoned_writes_locked(files)) turns.wait(settled_, lock);
+  }
+  return {};
+}
+
+std::vector<std::shared_ptr<const Frame>> CallsInFlight::unanswered(std::size_t channel, std::int64_t now_ns) {
+  std::vector<std::shared_ptr<const Frame>> frames;
   const std::lock_guard lock(mutex_);
   for (U32 i = 0; i < slots_.size(); ++i) {
     const auto& call = slots_[i].call;
-    if (call != nullptr && call->reply == nullptr && ours(i)) frames.push_back(call->frame);
+    if (call == nullptr || call->reply != nullptr || call->frame == nullptr || channel_of(i) != channel) continue;
+    // Not anew: the answer may be that of the first time.
+    if (call->sent_ns == 0) call->sent_ns = now_ns;
+    frames.push_back(call->frame);
   }
   return frames;
 }
 
+std::shared_ptr<const Frame> CallsInFlight::frame_of(const Call& call) const {
+  const std::lock_guard lock(mutex_);
+  return call.frame;
+}
+
 void CallsInFlight::readdress_all(U64 session) {
   const std::lock_guard lock(mutex_);
+  session_ = session;
   for (Slot& slot : slots_) {
-    if (slot.call == nullptr) continue;
-    Bytes frame = *slot.call->frame;
-    readdress(frame, session);
-    slot.call->frame = std::make_shared<const Bytes>(std::move(frame));
+    if (slot.call == nullptr || slot.call->frame == nullptr) continue;
+    auto frame = std::make_shared<Frame>(*slot.call->frame);
+    readdress(frame->head, session);
+    slot.call->frame = std::move(frame);
   }
 }
 
-void CallsInFlight::stop() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopped_ = true;
+std::vector<std::shared_ptr<CallsInFlight::Call>> CallsInFlight::stop() {
+  std::vector<std::shared_ptr<Call>> unattended;
+  const std::lock_guard lock(mutex_);
+  stopped_ = true;
+  for (Slot& slot : slots_) {
+    slot.changed.notify_all();
+    if (slot.call != nullptr && slot.call->done && slot.call->reply == nullptr && slot.call->frame != nullptr)
+      unattended.push_back(std::exchange(slot.call, nullptr));
   }
-  changed_.notify_all();
+  free_.notify_all();
+  settled_.notify_all();
+  for (Channel& channel : channels_) channel.thread.notify_all();
+  return unattended;
 }
 
 }  // namespace stoa::native

@@ -1,7 +1,9 @@
 // The slots of a session from the client's side: each has one message under way, which is kept until it is answered.
+// Whoever waits for a reply reads the channel for all, if nobody does: so a reply wakes one thread, and often none.
 #pragma once
 
 #include <condition_variable>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -9,7 +11,7 @@
 #include <vector>
 
 #include "base/deadline.h"
-#include "frontends/native/protocol/message.h"
+#include "frontends/native/client/frame.h"
 
 namespace stoa::native {
 
@@ -19,53 +21,119 @@ struct Patience {
   std::function<bool()> interrupted{};  // asked ten times a second, with no lock held; empty: never
 };
 
+// Reads a channel for who waits.
+class ChannelReading {
+ public:
+  // Takes what has come, or waits for it until then; returns at once when the channel is down. By one thread at a time
+  // for each channel.
+  virtual void read(std::size_t channel, Deadline::Clock::time_point until) = 0;
+
+ protected:
+  ~ChannelReading() = default;
+};
+
 // Thread-safe.
 class CallsInFlight {
  public:
+  struct Call;
+  using Done = std::function<void(const std::shared_ptr<Call>& call)>;
+
   // One message and what becomes of it.
   struct Call {
     U32 slot = 0, sequence = 0;
-    std::shared_ptr<const Bytes> frame{};
+    std::shared_ptr<const Frame> frame{};  // null: it is being made
     std::shared_ptr<const Bytes> reply{};  // null: not yet
+    std::int64_t sent_ns = 0;              // the first time, by boot_now_ns(); 0: not yet
     bool abandoned = false;                // nobody waits for it; its slot is free when it is answered
+    bool waiting = false;                  // a thread does
+    Done done{};                           // instead of that: who answers it calls it, with no lock held
   };
 
-  explicit CallsInFlight(U32 slots) : slots_(slots) {}
+  CallsInFlight(U32 slots, std::size_t channels, ChannelReading& reading)
+      : slots_(slots), channels_(channels), reading_(reading) {}
 
-  // A free slot and its next sequence. `encode` makes the frame. kTimeout (interrupted, too), kShutdown.
-  Result<std::shared_ptr<Call>> begin(const Patience& patience,
-                                      const std::function<Bytes(U32 slot, U32 sequence)>& encode);
-  // Waits for the reply. kTimeout (interrupted, too): the slot stays taken until it comes. kShutdown.
+  // A free slot and its next sequence. `make` makes the frame, with no lock held. kTimeout (interrupted, too),
+  // kShutdown.
+  using Make = std::function<Frame(U64 session, U32 slot, U32 sequence)>;
+  Result<std::shared_ptr<Call>> begin(const Patience& patience, const Make& make, Done done = {});
+  // Waits for the reply, and reads meanwhile. kTimeout (interrupted, too): the slot stays taken until it comes.
+  // kShutdown.
   Status wait(const std::shared_ptr<Call>& call, const Patience& patience);
   // The same message is to be answered anew.
   void again(Call& call);
   // Nobody waits for it any more; its slot stays taken until it is answered anew.
   void give_up(const std::shared_ptr<Call>& call);
   U32 count() const { return static_cast<U32>(slots_.size()); }
+  std::size_t channel_of(U32 slot) const { return slot % channels_.size(); }
+  // The same for one with `done`, which is not called then. False: it is answered already.
+  bool abandon(const std::shared_ptr<Call>& call);
   // Its slot is free. `unused`: the server has not counted the message.
   void end(const std::shared_ptr<Call>& call, bool unused = false);
+  // Waits for messages that nobody waits for and that write to one of these files (0 among them: to any). kTimeout,
+  // kShutdown.
+  Status wait_for_abandoned_writes(const std::vector<U64>& files, const Patience& patience);
+  bool has_abandoned_writes() const;
 
-  // A reply has come. Returns the frame that it answers; null: nobody asked.
-  std::shared_ptr<const Bytes> asked(U32 slot, U32 sequence) const;
+  // It is sent now, unless it was answered: the frame, else null.
+  std::shared_ptr<const Frame> leaves(Call& call, std::int64_t now_ns);
+  // A reply has come. Returns what it answers; null: nobody asked.
+  std::shared_ptr<Call> asked(U32 slot, U32 sequence) const;
   // False: its caller waits no more.
-  bool answered(U32 slot, U32 sequence, std::shared_ptr<const Bytes> reply);
-  // The frames that are not answered, of the slots that `ours` takes.
-  std::vector<std::shared_ptr<const Bytes>> unanswered(const std::function<bool(U32)>& ours) const;
+  bool answered(const std::shared_ptr<Call>& call, std::shared_ptr<const Bytes> reply);
+  // The frames that are not answered, of the slots of a channel. They are sent now.
+  std::vector<std::shared_ptr<const Frame>> unanswered(std::size_t channel, std::int64_t now_ns);
+  // As it is now: readdress_all() replaces it.
+  std::shared_ptr<const Frame> frame_of(const Call& call) const;
   // They are all for another session from now on.
   void readdress_all(U64 session);
-  void stop();
+  // Waits end. Returns the calls whose `done` was not called, and will not be.
+  std::vector<std::shared_ptr<Call>> stop();
+
+  // --- the channel's own thread (reader_role.cc)
+  // The channel may be read from now on.
+  void channel_up(std::size_t channel);
+  // It must not; returns when nobody does.
+  void channel_down(std::size_t channel);
+  // Tells the thread that the channel is broken.
+  void channel_broken(std::size_t channel);
+  // Until the thread is to look for input as nobody else does (kLook), `until` comes (kLater), or the channel is broken
+  // (kBroken; at the end, too).
+  enum class Turn : std::uint8_t { kLook, kLater, kBroken };
+  Turn next_turn(std::size_t channel, Deadline::Clock::time_point until);
+  // The thread has seen input. False: a caller reads it.
+  bool begin_reading(std::size_t channel);
+  void end_reading(std::size_t channel);
 
  private:
   class Turns;
   struct Slot {
     U32 sequence = 0;
     std::shared_ptr<Call> call{};
+    std::condition_variable changed{};  // for who waits for it
+  };
+  struct Channel {
+    bool up = false, broken = false;
+    bool read = false;   // by a caller, or by the thread in this moment
+    U32 unattended = 0;  // messages with `done`
+    std::uint64_t readings = 0;
+    bool thread_rests = false;  // until it is told
+    Deadline::Clock::time_point last_read{};
+    std::condition_variable thread{};
+    std::condition_variable unread{};  // for channel_down
   };
 
+  std::shared_ptr<Call> take_slot_locked(Done done);
+  void leave_locked(std::size_t channel);
+  void hand_on_locked(std::size_t channel);
+  bool abandoned_writes_locked(const std::vector<U64>& files) const;
+
   mutable std::mutex mutex_;  // guards what follows
-  std::condition_variable changed_;
-  std::vector<Slot> slots_;
+  std::condition_variable free_, settled_;
+  std::deque<Slot> slots_;
+  std::deque<Channel> channels_;
+  U64 session_ = 0;
   bool stopped_ = false;
+  ChannelReading& reading_;
 };
 
 }  // namespace stoa::native

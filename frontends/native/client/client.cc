@@ -16,7 +16,16 @@ Result<Replies> Client::call(const Batch& batch, const CallOptions& options) {
   return session_->call(batch, options);
 }
 std::uint64_t Client::new_open() {
-  return session_->new_open();
+  return session_->new_number();
+}
+void Client::submit(const Batch& batch, const CallOptions& options, std::function<void(Result<Replies>)> done) {
+  session_->submit(batch, options, std::move(done));
+}
+std::uint64_t Client::new_lease() {
+  return session_->new_number();
+}
+std::int64_t Client::trusted_until_ns() const {
+  return session_->trusted_until_ns();
 }
 bool Client::lost(std::uint64_t open) const {
   return session_->lost(open);

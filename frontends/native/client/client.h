@@ -17,19 +17,26 @@
 #include "base/deadline.h"
 #include "base/error.h"
 #include "frontends/native/client/batch.h"
+#include "frontends/native/client/lease_events.h"
 #include "frontends/native/client/replies.h"
+#include "frontends/native/client/tls_wish.h"
 
 namespace stoa::native {
 
 inline constexpr std::uint16_t kDefaultPort = 2052;
 
 struct ClientOptions {
-  std::string url;             // stoa://[user@]host[:port]/export[/path]
+  // stoa://[user@]host[:port][,host[:port]...]/export[/path]; stoas:// is the same with TLS. The hosts are tried in
+  // turn, at each connection.
+  std::string url;
   std::string key_file;        // of mode 0600: one line, "user KEY SECRET" or "host KEY SECRET"
   std::uint32_t channels = 1;  // connections; 1 to 16
   // Zero: a call waits for the server for ever. Else it fails with kTimeout when the server has not answered for so
   // long; what it asked for may be done or not.
   std::chrono::milliseconds soft{0};
+  TlsWish tls = TlsWish::kOffered;  // stoas:// in the URL and `ca_file` mean kRequired
+  std::string ca_file{};            // PEM; empty: the authorities that the system trusts
+  LeaseEvents* leases = nullptr;    // null: the program asks for none. Outlives the client
 };
 
 // For whom a call asks. Only with a host's key; with a user's key it is that user, and this is left out.
@@ -69,8 +76,9 @@ class SessionClient;
 class Client {
  public:
   // Connects, logs in and finds the path of the URL. Errors, each with one sentence for people in its detail: kInvalid
-  // (the URL, the key file), kAccess (wrong key, no rule for this host), kNotFound (no such export or path),
-  // kNotSupported (no common version), kIo (no server), kTimeout.
+  // (the URL, the key file), kAccess (wrong key, no rule for this host, a certificate that is not trusted), kNotFound
+  // (no such export or path), kNotSupported (no common version, no TLS where it is required), kIo (no server),
+  // kTimeout.
   static Result<std::unique_ptr<Client>> connect(const ClientOptions& options);
   // Ends the session and all that it holds. Calls under way fail with kShutdown.
   ~Client();
@@ -83,6 +91,17 @@ class Client {
   // Where the server says *recall pending* or *in grace*, and *locked* to a lock that waits, the rest of the batch is
   // asked again until it is not so, unless `asks_once` is set.
   Result<Replies> call(const Batch& batch, const CallOptions& options = {});
+
+  // As call(), without waiting for the reply: `done` is called once, from a thread of the client or from this call, and
+  // must not block. It waits for a free slot.
+  void submit(const Batch& batch, const CallOptions& options, std::function<void(Result<Replies>)> done);
+
+  // A number for a lease (LeaseArgs::lease), never given twice, never 0.
+  std::uint64_t new_lease();
+  // How long leases are to be believed, by CLOCK_BOOTTIME in ns: 20 s from when the last request that was answered was
+  // sent. The client keeps it in the future while the server answers. From then on nothing that is cached is to be
+  // answered; calls wait for the server. 0: nothing is.
+  std::int64_t trusted_until_ns() const;
 
   // A number for an open: it goes into OpenArgs::open, and names the open in later operations, of the same batch, too.
   // Never given twice, and never 0, which names none.

@@ -1,11 +1,16 @@
 #include "frontends/native/client/client_login.h"
 
+#include <algorithm>
+
 #include "frontends/native/protocol/login.h"
 
 namespace stoa::native {
 namespace {
 
 constexpr std::chrono::milliseconds kStepPatience{10'000};
+// No server says how long a client stays away for more than this, or how much memory its slots take.
+constexpr std::chrono::milliseconds kRefusedMost{60'000};
+constexpr U32 kSlotsMost = 1024;
 
 std::string sentence(WireStatus why, const LoginWish& wish) {
   switch (why) {
@@ -19,6 +24,8 @@ std::string sentence(WireStatus why, const LoginWish& wish) {
       return "the export " + wish.export_name + " has no rule for this host; `stoa export` there adds one";
     case WireStatus::no_common_version:
       return "client and server have no version of the protocol in common; the older one is to be upgraded";
+    case WireStatus::tls_required:
+      return "the export " + wish.export_name + " is for clients with TLS only; mount with --tls";
     case WireStatus::busy:
       return "the server takes no log-in from here for a while";
     default:
@@ -35,8 +42,9 @@ Result<std::shared_ptr<const Bytes>> expect(ClientConnection& connection, Messag
     std::span<const std::byte> records = view.operations;
     Refused refused;
     if (const auto record = next_record(records)) (void)read_record(*record, refused);
-    wait = std::chrono::milliseconds(refused.wait_ms);
+    wait = std::min(std::chrono::milliseconds(refused.wait_ms), kRefusedMost);
     const WireStatus why{view.header.status};
+    if (why == WireStatus::tls_required && wish.offers_tls != nullptr) *wish.offers_tls = true;
     return fail(to_errc(why), sentence(why, wish));
   }
   if (view.header.kind != static_cast<U16>(kind)) return fail(Errc::kCorrupt, "the server's answer is out of turn");
@@ -68,7 +76,12 @@ Result<Welcome> log_in(ClientConnection& connection, const ClientKey& key, const
   const auto record = next_record(records);
   if (!record || !read_record(*record, given) || given.version != kVersion || given.nonce.size() != kNonceBytes)
     return fail(Errc::kCorrupt, "the server's answer is damaged");
-  const Mac mac = prove(ProofOf::kClient, key.secret, {hello, challenge});
+  if (given.offers_tls != 0 && wish.offers_tls != nullptr) {
+    *wish.offers_tls = true;
+    return fail(Errc::kAccess, "the server offers TLS");
+  }
+  const auto binding = connection.binding();
+  const Mac mac = prove(ProofOf::kClient, key.secret, {hello, challenge}, binding);
   Bytes proof;
   append_record(proof, 0, Proof{.mac = as_text(mac)});
   STOA_CHECK_OK(connection.send(encode_single(MessageKind::kProof, Proof{.mac = as_text(mac)})));
@@ -82,10 +95,13 @@ Result<Welcome> log_in(ClientConnection& connection, const ClientKey& key, const
   Proof shown;
   if (!first || !second || !read_record(*first, welcome) || !read_record(*second, shown))
     return fail(Errc::kCorrupt, "the server's answer is damaged");
-  const Mac wanted = prove(ProofOf::kServer, key.secret, {hello, challenge, proof, view.operations.first(first_bytes)});
+  const Mac wanted =
+      prove(ProofOf::kServer, key.secret, {hello, challenge, proof, view.operations.first(first_bytes)}, binding);
   if (!same(wanted, shown.mac))
     return fail(Errc::kAccess, "the server does not know the secret of the key: it is not the one");
-  if (welcome.slots < 2 || welcome.session == 0) return fail(Errc::kCorrupt, "the server's answer is damaged");
+  if (welcome.slots < 2 || welcome.session == 0 || welcome.lease_seconds == 0)
+    return fail(Errc::kCorrupt, "the server's answer is damaged");
+  welcome.slots = std::min(welcome.slots, kSlotsMost);
   return welcome;
 }
 

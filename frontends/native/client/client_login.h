@@ -12,6 +12,9 @@ struct LoginWish {
   std::string export_name;
   std::string client_id;  // kClientIdBytes
   U64 session = 0;        // that it had; 0: none
+  // Not null, on a plain connection: when the server offers TLS, or takes no one without, this is set, and the log-in
+  // fails before anything was proven.
+  bool* offers_tls = nullptr;
 };
 
 // Logs in on a fresh connection, and verifies that the server knows the secret, too. kAccess, kNotFound, kNotSupported,

@@ -6,15 +6,19 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 namespace stoa::native {
 namespace {
 
-// Of one frame, from its first byte to its last: a server that stops in between is gone.
+// For the next bytes of a frame to leave: a server that takes none is gone.
 constexpr int kFrameTimeoutMs = 30'000;
+constexpr std::size_t kStageBytes = std::size_t{64} << 10;
 
 bool wait_for(int fd, short events, int timeout_ms) {
   pollfd one{.fd = fd, .events = events, .revents = 0};
@@ -66,6 +70,8 @@ Result<std::unique_ptr<ClientConnection>> ClientConnection::open(const std::stri
   return std::unique_ptr<ClientConnection>(new ClientConnection(fd));
 }
 
+ClientConnection::ClientConnection(int fd) : fd_(fd), stage_(new std::byte[kStageBytes]) {}
+
 ClientConnection::~ClientConnection() {
   close(fd_);
 }
@@ -74,47 +80,151 @@ void ClientConnection::break_off() {
   shutdown(fd_, SHUT_RDWR);
 }
 
-Status ClientConnection::send(std::span<const std::byte> frame) {
+bool ClientConnection::wait_readable(std::chrono::nanoseconds patience) const {
+  if (hidden()) return true;
+  const auto until = std::chrono::steady_clock::now() + patience;
+  pollfd one{.fd = fd_, .events = POLLIN, .revents = 0};
+  for (;;) {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(patience);
+    const timespec time{.tv_sec = seconds.count(), .tv_nsec = (patience - seconds).count()};
+    const int n = ppoll(&one, 1, patience.count() < 0 ? nullptr : &time, nullptr);
+    if (n >= 0 || errno != EINTR) return n > 0;
+    if (patience.count() >= 0)
+      patience = std::max<std::chrono::nanoseconds>(until - std::chrono::steady_clock::now(), {});
+  }
+}
+
+Status ClientConnection::send(std::span<const std::byte> head, std::span<const std::byte> payload) {
+  iovec parts[2] = {{const_cast<std::byte*>(head.data()), head.size()},
+                    {const_cast<std::byte*>(payload.data()), payload.size()}};
+  msghdr message{};
+  message.msg_iov = parts;
+  message.msg_iovlen = payload.empty() ? 1 : 2;
+  std::size_t left = head.size() + payload.size();
   const std::lock_guard lock(send_mutex_);
-  while (!frame.empty()) {
-    const ssize_t n = ::send(fd_, frame.data(), frame.size(), MSG_NOSIGNAL);
+  Bytes sealed;
+  if (tls_ != nullptr) {
+    if (!tls_->seal(head, sealed) || (!payload.empty() && !tls_->seal(payload, sealed))) {
+      break_off();
+      return fail(Errc::kIo, "the connection to the server is broken");
+    }
+    parts[0] = {sealed.data(), sealed.size()};
+    message.msg_iovlen = 1;
+    left = sealed.size();
+  }
+  while (left > 0) {
+    const ssize_t n = sendmsg(fd_, &message, MSG_NOSIGNAL);
     if (n > 0) {
-      frame = frame.subspan(static_cast<std::size_t>(n));
+      left -= static_cast<std::size_t>(n);
+      std::size_t gone = static_cast<std::size_t>(n);
+      while (gone > 0) {
+        iovec& part = *message.msg_iov;
+        const std::size_t of_part = std::min(gone, part.iov_len);
+        part.iov_base = static_cast<std::byte*>(part.iov_base) + of_part;
+        part.iov_len -= of_part;
+        gone -= of_part;
+        if (part.iov_len == 0 && message.msg_iovlen > 1) {
+          ++message.msg_iov;
+          --message.msg_iovlen;
+        }
+      }
     } else if (n < 0 && errno == EAGAIN) {
       if (!wait_for(fd_, POLLOUT, kFrameTimeoutMs)) break;
     } else if (n == 0 || errno != EINTR) {
       break;
     }
   }
-  if (frame.empty()) return {};
+  if (left == 0) return {};
   break_off();  // half a frame may have left
   return fail(Errc::kIo, "the connection to the server is broken");
 }
 
-Status ClientConnection::fill(std::byte* to, std::size_t bytes) {
-  while (bytes > 0) {
-    const ssize_t n = recv(fd_, to, bytes, 0);
-    if (n > 0) {
-      to += n;
-      bytes -= static_cast<std::size_t>(n);
-    } else if (n < 0 && errno == EAGAIN) {
-      if (!wait_for(fd_, POLLIN, kFrameTimeoutMs)) return fail(Errc::kIo, "the server stopped within a frame");
-    } else if (n == 0 || errno != EINTR) {
-      return fail(Errc::kIo, "the server has closed the connection");
+Status ClientConnection::start_tls(const tls::Context& context, const std::string& host,
+                                   std::chrono::milliseconds patience) {
+  STOA_TRY(stream, tls::Stream::connect(context, fd_, host));
+  tls_ = std::move(stream);
+  const auto until = std::chrono::steady_clock::now() + patience;
+  while (!tls_->established()) {
+    const ssize_t step = tls_->handshake();
+    const int error = errno;
+    if (tls_->has_output()) STOA_CHECK_OK(send({}));
+    if (step > 0 && !tls_->established()) return fail(Errc::kIo, "the TLS channel to " + host + " has no binding");
+    if (step > 0) break;
+    if (step < 0 && error == EAGAIN) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+      if (left.count() <= 0 || !wait_for(fd_, POLLIN, static_cast<int>(left.count())))
+        return fail(Errc::kTimeout, "the server " + host + " does not answer the beginning of TLS");
+      continue;
     }
+    if (const std::string why = tls_->failure(); !why.empty()) {
+      return fail(Errc::kAccess, "the certificate of " + host + " " + why +
+                                     "; the name in the URL must be that of the certificate, and --ca-file names an "
+                                     "authority that this machine does not know");
+    }
+    return fail(Errc::kNotSupported, "the server " + host +
+                                         " speaks no TLS 1.3; native.tls_certificate there offers it, or leave out "
+                                         "--tls and write stoa:// in the URL");
   }
   return {};
 }
 
+std::span<const std::byte> ClientConnection::binding() const {
+  if (tls_ == nullptr) return {};
+  return tls_->binding();
+}
+
+Result<std::size_t> ClientConnection::read_some(std::byte* to, std::size_t bytes) {
+  for (;;) {
+    const iovec part{to, bytes};
+    const ssize_t n = tls_ == nullptr ? recv(fd_, to, bytes, MSG_DONTWAIT) : tls_->read({&part, 1});
+    const int error = errno;
+    if (tls_ != nullptr && tls_->has_output()) (void)send({});  // a broken connection is found by the next read
+    if (n > 0) return static_cast<std::size_t>(n);
+    if (n < 0 && error == EAGAIN) return 0;
+    if (n == 0 || error != EINTR) return fail(Errc::kIo, "the server has closed the connection");
+  }
+}
+
+Result<std::shared_ptr<const Bytes>> ClientConnection::try_receive() {
+  for (;;) {
+    if (body_ == nullptr && staged() >= kFrameHeadBytes) {
+      const auto bytes = body_bytes(stage_.get() + stage_begin_);
+      if (!bytes) return fail(Errc::kCorrupt, "what answers there does not speak the native protocol");
+      stage_begin_ += kFrameHeadBytes;
+      body_ = pool_.take(*bytes);
+      body_at_ = 0;
+    }
+    if (body_ != nullptr) {
+      const std::size_t here = std::min(staged(), body_->size() - body_at_);
+      if (here > 0) std::memcpy(body_->data() + body_at_, stage_.get() + stage_begin_, here);
+      stage_begin_ += here;
+      body_at_ += here;
+      if (body_at_ == body_->size()) return std::shared_ptr<const Bytes>(std::exchange(body_, nullptr));
+      if (body_->size() - body_at_ >= kStageBytes) {
+        STOA_TRY(got, read_some(body_->data() + body_at_, body_->size() - body_at_));
+        if (got == 0) return std::shared_ptr<const Bytes>();
+        body_at_ += got;
+        continue;
+      }
+    }
+    // Less than a frame's head is left there, if anything.
+    std::memmove(stage_.get(), stage_.get() + stage_begin_, staged());
+    stage_end_ = staged();
+    stage_begin_ = 0;
+    STOA_TRY(got, read_some(stage_.get() + stage_end_, kStageBytes - stage_end_));
+    if (got == 0) return std::shared_ptr<const Bytes>();
+    stage_end_ += got;
+  }
+}
+
 Result<std::shared_ptr<const Bytes>> ClientConnection::receive(std::chrono::milliseconds patience) {
-  if (!wait_for(fd_, POLLIN, static_cast<int>(patience.count()))) return fail(Errc::kTimeout);
-  std::byte head[kFrameHeadBytes];
-  STOA_CHECK_OK(fill(head, sizeof head));
-  const auto bytes = body_bytes(head);
-  if (!bytes) return fail(Errc::kCorrupt, "what answers there does not speak the native protocol");
-  auto body = std::make_shared<Bytes>(*bytes);
-  STOA_CHECK_OK(fill(body->data(), body->size()));
-  return std::shared_ptr<const Bytes>(std::move(body));
+  const auto until = std::chrono::steady_clock::now() + patience;
+  for (;;) {
+    STOA_TRY(body, try_receive());
+    if (body != nullptr) return body;
+    const auto left = until - std::chrono::steady_clock::now();
+    if (left.count() <= 0 || !wait_readable(left)) return fail(Errc::kTimeout);
+  }
 }
 
 }  // namespace stoa::native

@@ -5,60 +5,25 @@
 #include <optional>
 
 #include "base/log.h"
-#include "frontends/native/client/operation_fields.h"
 
 namespace stoa::native {
 namespace {
 
 constexpr std::chrono::milliseconds kConnectPatience{5'000};
-constexpr std::chrono::milliseconds kIdle{
-    10'000};  // then the server is asked whether it is there; and again, it is not
 constexpr std::chrono::milliseconds kRetryFirst{20}, kRetryMost{2'000};
-
-std::uint64_t offset_of(const WriteArgs& asked, const WriteReply&) {
-  return asked.offset;
-}
-std::uint64_t offset_of(const AppendArgs&, const AppendReply& written) {
-  return written.offset;
-}
-
-template <class Operation>
-std::optional<UnstableWrites::Write> unstable_write_of(const RecordView& operation, const RecordView& answer,
-                                                       std::span<const std::byte> payload) {
-  typename Operation::Arguments asked;
-  typename Operation::Reply written;
-  if (!read_record(operation, asked) || !read_record(answer, written) || asked.stable != 0) return std::nullopt;
-  const std::size_t length = std::min<std::size_t>(written.length, asked.data_bytes);
-  return UnstableWrites::Write{.file = written.attr.id,
-                               .open = asked.open,
-                               .offset = offset_of(asked, written),
-                               .data = payload.subspan(asked.data_at, length),
-                               .verifier = written.verifier};
-}
-
-// A write that was answered, if it is to be kept until a commit.
-std::optional<UnstableWrites::Write> unstable_write(const RecordView& operation, const RecordView& answer,
-                                                    std::span<const std::byte> payload) {
-  if (operation.code == operations::write::kCode)
-    return unstable_write_of<operations::write>(operation, answer, payload);
-  if (operation.code == operations::append::kCode)
-    return unstable_write_of<operations::append>(operation, answer, payload);
-  return std::nullopt;
-}
-
-// The file that the first operand of an operation names. `files`: of the operations up to this one.
-U64 file_meant(const RecordView& operation, const std::vector<U64>& files) {
-  if (operation.fixed.size() < sizeof(U64)) return 0;
-  const File operand{load<U64>(operation.fixed.data())};
-  if (!is_result(operand)) return static_cast<U64>(operand);
-  return operation_of(operand) < files.size() ? files[operation_of(operand)] : 0;
-}
+// The server is asked whether it is there when no request that was sent in this time is answered. With leases it is
+// a quarter of the time for which they are to be believed.
+constexpr std::chrono::nanoseconds kAskEvery = std::chrono::seconds(10);
+constexpr std::chrono::nanoseconds kSilence = std::chrono::seconds(10);  // after that question: it is not there
+// Where replies come that fast, with the wake-up, the next one is polled for: a wake-up costs as much as the wait.
+constexpr std::chrono::nanoseconds kWorthPolling = std::chrono::microseconds(100);
+constexpr std::chrono::nanoseconds kPolledMost = std::chrono::microseconds(60);
 
 }  // namespace
 
-Result<std::shared_ptr<ClientConnection>> SessionClient::open_connection(std::chrono::milliseconds& wait) {
-  STOA_TRY(fresh, ClientConnection::open(url_.host, url_.port, kConnectPatience));
-  std::shared_ptr<ClientConnection> connection = std::move(fresh);
+Result<std::shared_ptr<ClientConnection>> SessionClient::log_in_at(const Url::Host& host,
+                                                                   std::chrono::milliseconds& wait) {
+  STOA_TRY(fresh, security_->open(host.name, host.port, kConnectPatience));
   const std::lock_guard lock(login_mutex_);
   U64 known = 0;
   {
@@ -66,8 +31,12 @@ Result<std::shared_ptr<ClientConnection>> SessionClient::open_connection(std::ch
     if (stopping_) return fail(Errc::kShutdown);
     known = session_;
   }
-  STOA_TRY(welcome, log_in(*connection, key_, {url_.export_name, client_id_, known}, wait));
-  if (calls_ == nullptr) calls_ = std::make_unique<CallsInFlight>(welcome.slots - 1);
+  STOA_TRY(entered, security_->enter(std::move(fresh), host.name, host.port, kConnectPatience, key_,
+                                     {url_.export_name, client_id_, known}, wait));
+  const auto& [connection, welcome] = entered;
+  ChannelReading& reading = *this;
+  trust_.session_lasts(std::chrono::seconds(welcome.lease_seconds));
+  if (calls_ == nullptr) calls_ = std::make_unique<CallsInFlight>(welcome.slots - 1, channels_.size(), reading);
   if (welcome.session != known) {
     ++sessions_;
     if (known != 0) STOA_CHECK_OK(recover(*connection, welcome));
@@ -82,7 +51,32 @@ Result<std::shared_ptr<ClientConnection>> SessionClient::open_connection(std::ch
   const std::lock_guard state(mutex_);
   facts_.boot_verifier = welcome.boot_verifier;
   facts_.read_only = welcome.read_only != 0;
+  unreachable_.clear();
   return connection;
+}
+
+Result<std::shared_ptr<ClientConnection>> SessionClient::open_connection(std::chrono::milliseconds& wait) {
+  std::size_t first = 0;
+  {
+    const std::lock_guard lock(login_mutex_);
+    first = host_;
+  }
+  std::optional<Error> why;
+  for (std::size_t i = 0; i < url_.hosts.size(); ++i) {
+    const std::size_t at = (first + i) % url_.hosts.size();
+    std::chrono::milliseconds of_this{0};
+    auto connection = log_in_at(url_.hosts[at], of_this);
+    if (connection) {
+      const std::lock_guard lock(login_mutex_);
+      host_ = at;
+      return connection;
+    }
+    wait = std::max(wait, of_this);
+    // What one that was there has said tells more than that another was not.
+    const bool refused = connection.error().code != Errc::kIo && connection.error().code != Errc::kTimeout;
+    if (!why || refused) why = connection.error();
+  }
+  return fail(*std::move(why));
 }
 
 std::shared_ptr<ClientConnection> SessionClient::reconnect(std::size_t) {
@@ -96,6 +90,10 @@ std::shared_ptr<ClientConnection> SessionClient::reconnect(std::size_t) {
     std::chrono::milliseconds wait{0};
     auto connection = open_connection(wait);
     if (connection) return *connection;
+    {
+      const std::lock_guard lock(mutex_);
+      unreachable_ = connection.error().detail;
+    }
     if (retry == kRetryMost)
       log_warning("native", "the server is not to be reached", {{"error", describe(connection.error())}});
     retry = std::max(std::min(first ? kRetryFirst : retry * 2, kRetryMost), wait);
@@ -104,14 +102,18 @@ std::shared_ptr<ClientConnection> SessionClient::reconnect(std::size_t) {
 
 void SessionClient::resume(std::size_t index, const std::shared_ptr<ClientConnection>& connection) {
   Channel& channel = *channels_[index];
+  channel.heard_ns = boot_now_ns();
+  channel.ping_ns = 0;
+  channel.asked_ns = 0;
   {
     const std::lock_guard lock(channel.mutex);
     channel.connection = connection;
     channel.up = true;
   }
-  for (const auto& frame : calls_->unanswered([&](U32 slot) { return channel_of(slot) == index; })) {
+  calls_->channel_up(index);
+  for (const auto& frame : calls_->unanswered(index, boot_now_ns())) {
     ++resent_;
-    if (!connection->send(*frame)) return;
+    if (!connection->send(frame->head, frame->data())) return;
   }
 }
 
@@ -124,7 +126,7 @@ void SessionClient::run_channel(std::size_t index) {
       connection = channel.connection;
     }
     if (connection != nullptr) {
-      read_until_broken(*connection);
+      attend(index, *connection);
       connection->break_off();
       ++reconnects_;
     }
@@ -133,102 +135,102 @@ void SessionClient::run_channel(std::size_t index) {
       channel.up = false;
       channel.connection = nullptr;
     }
+    calls_->channel_down(index);
     connection = reconnect(index);
     if (connection == nullptr) return;
     resume(index, connection);
     // The destructor may have come between, and has found no connection to break off.
+    if (stopping()) return;
+  }
+}
+
+std::optional<std::chrono::nanoseconds> SessionClient::keep_alive(std::size_t index, ClientConnection& connection) {
+  Channel& channel = *channels_[index];
+  const std::int64_t now = boot_now_ns();
+  if (const std::int64_t asked = channel.ping_ns.load(); asked != 0) {
+    const std::int64_t silent = now - std::max(asked, channel.heard_ns.load());
+    if (silent >= kSilence.count()) return std::nullopt;
+    return std::chrono::nanoseconds(kSilence.count() - silent);
+  }
+  // Leases are believed for as long as all channels are heard, and a recall is sent again over a new connection behind
+  // its first question: so that one is asked at once.
+  const bool leases = leases_.any();
+  const std::int64_t every = leases ? trust_.trust_ns() / 4 : kAskEvery.count();
+  std::int64_t since = std::max(trust_.newest(index), channel.asked_ns);
+  if (!leases) since = std::max(since, channel.heard_ns.load());
+  const bool first = options_.leases != nullptr && channel.asked_ns == 0;
+  if (!first && now - since < every) return std::chrono::nanoseconds(since + every - now);
+  U64 session = 0;
+  {
     const std::lock_guard lock(mutex_);
-    if (stopping_) return;
+    session = session_;
   }
+  const Bytes ping = encode_message(
+      {.version = kVersion, .kind = static_cast<U16>(MessageKind::kPing), .session = session}, {}, {}, {});
+  channel.ping_ns = channel.asked_ns = now;
+  if (!connection.send(ping)) return std::nullopt;
+  return kSilence;
 }
 
-void SessionClient::read_until_broken(ClientConnection& connection) {
-  bool asked = false;
+void SessionClient::attend(std::size_t index, ClientConnection& connection) {
   for (;;) {
-    const auto body = connection.receive(kIdle);
-    if (body) {
-      asked = false;
-      if (!take(*body)) return;
-      continue;
+    const auto next = keep_alive(index, connection);
+    if (!next) return;
+    const auto until = Deadline::Clock::now() + *next;
+    for (;;) {
+      const CallsInFlight::Turn turn = calls_->next_turn(index, until);
+      if (turn == CallsInFlight::Turn::kBroken) return;
+      if (turn == CallsInFlight::Turn::kLater) break;
+      const auto left = until - Deadline::Clock::now();
+      if (left.count() <= 0 || !connection.wait_readable(left)) break;
+      if (!calls_->begin_reading(index)) continue;
+      while (take_all(index, connection) == Took::kSome) {
+      }
+      calls_->end_reading(index);
     }
-    if (body.error().code != Errc::kTimeout || asked) return;
-    U64 session = 0;
-    {
-      const std::lock_guard lock(mutex_);
-      if (stopping_) return;
-      session = session_;
-    }
-    const Bytes ping = encode_message(
-        {.version = kVersion, .kind = static_cast<U16>(MessageKind::kPing), .session = session}, {}, {}, {});
-    if (!connection.send(ping)) return;
-    asked = true;
   }
 }
 
-bool SessionClient::take(const std::shared_ptr<const Bytes>& body) {
-  MessageView view;
-  if (cut_message(*body, view) != Cut::kWhole) return false;
-  if (WireStatus{view.header.status} == WireStatus::bad_session) return false;
-  if (view.header.kind == static_cast<U16>(MessageKind::kPong)) return true;
-  if (view.header.kind != static_cast<U16>(MessageKind::kReply)) return false;
-  const auto frame = calls_->asked(view.header.slot, view.header.sequence);
-  if (frame == nullptr) return true;  // it was answered twice
-  Gained gained;
-  if (WireStatus{view.header.status} == WireStatus::ok) gained = note(frame, view);
-  if (calls_->answered(view.header.slot, view.header.sequence, body)) return true;
-  MessageView sent;
-  if (cut_message(std::span(*frame).subspan(kFrameHeadBytes), sent) == Cut::kWhole) give_back(gained, sent.call);
-  return true;
+SessionClient::Took SessionClient::take_all(std::size_t index, ClientConnection& connection) {
+  Took took = Took::kNothing;
+  do {
+    const auto body = connection.try_receive();
+    if (body && *body == nullptr) return took;
+    if (!body || !take(index, *body)) {
+      connection.break_off();
+      calls_->channel_broken(index);
+      return Took::kEnd;
+    }
+    took = Took::kSome;
+  } while (connection.ready());
+  return took;
 }
 
-void SessionClient::Gained::note(const RecordView& operation, U64 file) {
-  if (operation.code == operations::open::kCode) {
-    OpenArgs asked;
-    if (read_record(operation, asked)) opens.push_back(asked.open);
-  } else if (operation.code == operations::close::kCode) {
-    CloseArgs asked;
-    if (read_record(operation, asked)) std::erase(opens, asked.open);
-  } else if (operation.code == operations::lock::kCode) {
-    LockArgs asked;
-    if (read_record(operation, asked)) locks.push_back({File{file}, asked.owner, asked.offset, asked.length});
+void SessionClient::read(std::size_t index, Deadline::Clock::time_point until) {
+  Channel& channel = *channels_[index];
+  std::shared_ptr<ClientConnection> connection;
+  {
+    const std::lock_guard lock(channel.mutex);
+    connection = channel.connection;
   }
-}
-
-// Before the caller hears of it: what it holds from now on is to be known when the connection breaks.
-SessionClient::Gained SessionClient::note(const std::shared_ptr<const Bytes>& frame, const MessageView& reply) {
-  Gained gained;
-  MessageView sent;
-  if (cut_message(std::span(*frame).subspan(kFrameHeadBytes), sent) != Cut::kWhole) return gained;
-  std::span<const std::byte> asked = sent.operations, answers = reply.operations;
-  std::vector<U64> files;
-  std::vector<UnstableWrites::Write> written_here;  // and not committed in the same message
-  while (!asked.empty() && !answers.empty()) {
-    const auto operation = next_record(asked);
-    const auto answer = next_record(answers);
-    if (!operation || !answer) break;
-    const bool gone = operation->code == operations::close::kCode && WireStatus{answer->code} == WireStatus::bad_open;
-    if (WireStatus{answer->code} != WireStatus::ok && !gone) break;
-    U64 file = 0;
-    (void)file_of_reply(operation->code, *answer, file);
-    files.push_back(file);
-    const U64 meant = file_meant(*operation, files);
-    held_.note(operation->code, *operation, operation->code == operations::open::kCode ? file : meant, sent.call);
-    gained.note(*operation, meant);
-    if (operation->code == operations::commit::kCode) {
-      CommitReply done;
-      if (!read_record(*answer, done)) continue;
-      std::erase_if(written_here, [&](const UnstableWrites::Write& write) {
-        return write.file == done.attr.id && write.verifier == done.verifier;
-      });
-    }
-    if (auto write = unstable_write(*operation, *answer, sent.payload)) {
-      write->call.assign(sent.call.begin(), sent.call.end());
-      write->frame = frame;
-      written_here.push_back(std::move(*write));
-    }
+  if (connection == nullptr || take_all(index, *connection) != Took::kNothing) return;
+  const auto began = Deadline::Clock::now();
+  auto now = began;
+  Took took = Took::kNothing;
+  const bool polls = channel.usual_wait < kWorthPolling;
+  while (polls && took == Took::kNothing && now - began < kPolledMost && now < until) {
+    took = take_all(index, *connection);
+    now = Deadline::Clock::now();
   }
-  for (UnstableWrites::Write& write : written_here) unstable_.add(std::move(write));
-  return gained;
+  if (took == Took::kNothing) {
+    const bool for_ever = until == Deadline::Clock::time_point::max();
+    if (!for_ever && now >= until) return;
+    if (!connection->wait_readable(for_ever ? std::chrono::nanoseconds(-1) : until - now)) return;
+    (void)take_all(index, *connection);
+    now = Deadline::Clock::now();
+  }
+  const std::chrono::nanoseconds waited = std::min<std::chrono::nanoseconds>(now - began, 4 * kWorthPolling);
+  channel.usual_wait = (channel.usual_wait * 7 + waited) / 8;
 }
 
 }  // namespace stoa::native

@@ -14,18 +14,19 @@
 
 namespace stoa::native {
 
-// Thread-safe. The bytes stay in the frames that were sent.
+// Thread-safe. The bytes stay in the payloads that were sent.
 class UnstableWrites {
  public:
   static constexpr std::uint64_t kBytesMax = std::uint64_t{64} << 20;  // beyond it writes are durable at once
 
   struct Write {
     U64 file = 0, open = 0, offset = 0;
+    U64 lease = 0;  // that it was written under; 0: none
     std::span<const std::byte> data{};
     U64 verifier = 0;
     U64 number = 0;  // in the order of their replies
     Bytes call{};
-    std::shared_ptr<const Bytes> frame{};
+    std::shared_ptr<const Bytes> payload{};  // has `data`
   };
 
   void add(Write write);

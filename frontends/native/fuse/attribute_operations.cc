@@ -9,10 +9,19 @@
 namespace stoa::native::fuse {
 namespace {
 
-Answer attr_answer(Exchange& x, const Result<core::Attributes>& found) {
+// Times in the kernel's two fields.
+void put(std::chrono::nanoseconds time, std::uint64_t& seconds, std::uint32_t& nanoseconds) {
+  constexpr std::int64_t kPerSecond = 1'000'000'000;
+  const std::int64_t count = std::max<std::int64_t>(time.count(), 0);
+  seconds = static_cast<std::uint64_t>(count / kPerSecond);
+  nanoseconds = static_cast<std::uint32_t>(count % kPerSecond);
+}
+
+Answer attr_answer(Exchange& x, const Result<TimedAttributes>& found) {
   if (!found) return x.failed(found.error());
   fuse_attr_out out{};
-  out.attr = to_kernel(*found);
+  put(found->valid, out.attr_valid, out.attr_valid_nsec);
+  out.attr = to_kernel(found->attr);
   return x.with(out);
 }
 
@@ -28,17 +37,24 @@ Answer sized_text(Exchange& x, std::string_view bytes, std::uint32_t size) {
 
 }  // namespace
 
-fuse_entry_out entry_out(const Exchange& x, const core::Attributes& attr) {
+fuse_entry_out entry_out(const Exchange& x, const core::Attributes& attr, const Validity& valid) {
   fuse_entry_out out{};
+  put(valid.entry, out.entry_valid, out.entry_valid_nsec);
+  put(valid.attr, out.attr_valid, out.attr_valid_nsec);
   out.nodeid = x.node_of(attr.id);
   out.generation = attr.generation;
   out.attr = to_kernel(attr);
   return out;
 }
 
-Answer entry_answer(Exchange& x, const Result<core::Attributes>& found) {
+Answer entry_answer(Exchange& x, const Result<Entry>& found) {
   if (!found) return x.failed(found.error());
-  return x.with(entry_out(x, *found));
+  if (found->attr.id != core::kNoFile) return x.with(entry_out(x, found->attr, found->valid));
+  // Node 0 is a name that is not there. Without a time the errno says it in fewer bytes.
+  if (found->valid.entry.count() <= 0) return {.error = ENOENT};
+  fuse_entry_out out{};
+  put(found->valid.entry, out.entry_valid, out.entry_valid_nsec);
+  return x.with(out);
 }
 
 Answer handle_lookup(Exchange& x) {
@@ -62,7 +78,8 @@ Answer handle_statx(Exchange& x) {
   const auto found = x.fs.getattr(x.call, x.open_file(handle));
   if (!found) return x.failed(found.error());
   StatxOut out{};
-  out.stat = to_statx(*found);
+  put(found->valid, out.attr_valid, out.attr_valid_nsec);
+  out.stat = to_statx(found->attr);
   return x.with(out);
 }
 

@@ -54,8 +54,23 @@ int write_reply(int fd, std::uint64_t unique, int error, std::span<const std::by
   }
 }
 
+// Empty: requests come over /dev/fuse alone.
+std::unique_ptr<RingQueues> prepare_rings(int fd, const fuse_init_in& in) {
+  if (in.major != kProtocolMajor || in.minor < kOverIoUringMinor) return nullptr;
+  if (!offers_io_uring(in)) return nullptr;
+  auto rings = RingQueues::prepare(fd, processors());
+  if (rings) return std::move(*rings);
+  log_warning("mount", "no FUSE over io_uring", {{"cause", describe(rings.error())}});
+  return nullptr;
+}
+
+struct Begun {
+  Negotiated negotiated;
+  std::unique_ptr<RingQueues> rings;
+};
+
 // The kernel's first request. Its structure was shorter before 7.36.
-Result<Negotiated> answer_init(int fd) {
+Result<Begun> answer_init(int fd) {
   const RequestBuffer buffer = new_buffer();
   if (!buffer) return fail(Errc::kNoSpace, "no memory for a request");
   for (;;) {
@@ -69,14 +84,15 @@ Result<Negotiated> answer_init(int fd) {
     }
     fuse_init_in in{};
     std::memcpy(&in, buffer.get() + sizeof(fuse_in_header), std::min(sizeof(in), length - sizeof(fuse_in_header)));
-    const auto reply = negotiate(in);
+    auto rings = prepare_rings(fd, in);
+    const auto reply = negotiate(in, rings != nullptr);
     if (!reply) {
       write_reply(fd, request->header.unique, EPROTO, {});
       return fail(reply.error());
     }
     const int error = write_reply(fd, request->header.unique, 0, std::as_bytes(std::span(&reply->out, 1)));
     if (error != 0) return fail_errno(error, "answering INIT");
-    if (in.major == kProtocolMajor) return reply->negotiated;
+    if (in.major == kProtocolMajor) return Begun{reply->negotiated, std::move(rings)};
   }
 }
 
@@ -112,16 +128,20 @@ class Device::Seat : public ReplyChannel {
 };
 
 Result<std::unique_ptr<Device>> Device::start(OwnedFd fuse, FileSystem& fs) {
-  STOA_TRY(negotiated, answer_init(fuse.get()));
-  std::unique_ptr<Device> device(new Device(std::move(fuse), fs, negotiated));
-  const std::lock_guard lock(device->mutex_);
-  if (!device->add_worker()) return fail(Errc::kBusy, "the system starts no more threads; end some programs");
+  STOA_TRY(begun, answer_init(fuse.get()));
+  std::unique_ptr<Device> device(new Device(std::move(fuse), fs, begun.negotiated, std::move(begun.rings)));
+  {
+    const std::lock_guard lock(device->mutex_);
+    if (!device->add_worker()) return fail(Errc::kBusy, "the system starts no more threads; end some programs");
+  }
+  if (device->rings_) device->rings_->start(*device->dispatcher_);
   return device;
 }
 
-Device::Device(OwnedFd fuse, FileSystem& fs, const Negotiated& negotiated)
+Device::Device(OwnedFd fuse, FileSystem& fs, const Negotiated& negotiated, std::unique_ptr<RingQueues> rings)
     : fuse_(std::move(fuse)),
       notifier_(fuse_.get(), fs.root()),
+      rings_(std::move(rings)),
       dispatcher_(std::make_unique<Dispatcher>(fs, negotiated)) {}
 
 Device::~Device() {
@@ -132,6 +152,8 @@ Device::~Device() {
 void Device::wait() {
   std::unique_lock lock(mutex_);
   left_.wait(lock, [this] { return workers_ == 0; });
+  lock.unlock();
+  if (rings_) rings_->wait();
 }
 
 bool Device::add_worker() {
@@ -181,6 +203,7 @@ void Device::work(Seat& seat) {
     const Read read = read_request(seat.fd(), buffer.get(), length);
     if (read == Read::kEnded) {
       dispatcher_->unmount();
+      if (rings_) rings_->end();
       const std::lock_guard lock(mutex_);
       ends_ = true;
       break;

@@ -1,4 +1,5 @@
-// A connection over /dev/fuse: worker threads that each read a request, run it and write the reply.
+// A connection over /dev/fuse: worker threads that each read a request, run it and write the reply. Where the kernel
+// offers io_uring, most requests come over ring_queues.h.
 #pragma once
 
 #include <condition_variable>
@@ -11,6 +12,7 @@
 #include "frontends/native/fuse/dispatcher.h"
 #include "frontends/native/fuse/notifier.h"
 #include "frontends/native/fuse/owned_fd.h"
+#include "frontends/native/fuse/ring_queues.h"
 
 namespace stoa::native::fuse {
 
@@ -27,6 +29,8 @@ class Device {
   // Blocks until the file system is unmounted or its connection aborted, and no request runs.
   void wait();
   Notifier& notifier() { return notifier_; }
+  // Whether requests come over io_uring.
+  bool over_ring() const { return rings_ && rings_->used(); }
 
   // A worker is busy as long as its request blocks, so there are as many as requests that block, up to this. More
   // requests wait in the kernel, where a signal ends their wait.
@@ -38,7 +42,7 @@ class Device {
   // outlives its worker: a lock that is waited for is answered later.
   class Seat;
 
-  Device(OwnedFd fuse, FileSystem& fs, const Negotiated& negotiated);
+  Device(OwnedFd fuse, FileSystem& fs, const Negotiated& negotiated, std::unique_ptr<RingQueues> rings);
   // With mutex_. False: the system has no more threads.
   bool add_worker();
   void work(Seat& seat);
@@ -50,6 +54,7 @@ class Device {
   const OwnedFd fuse_;
   Notifier notifier_;
   std::vector<std::unique_ptr<Seat>> seats_;  // grows with mutex_; all of them outlive dispatcher_
+  const std::unique_ptr<RingQueues> rings_;   // as above; empty: /dev/fuse alone
   std::unique_ptr<Dispatcher> dispatcher_;
   std::mutex mutex_;  // guards all below, and seats_
   std::condition_variable left_;

@@ -13,13 +13,13 @@ class PackedEntries : public EntrySink {
   PackedEntries(const Exchange& x, std::span<std::byte> into, bool attributes)
       : x_(x), into_(into), attributes_(attributes) {}
 
-  bool add(const core::DirectoryEntry& entry) override {
+  bool add(const core::DirectoryEntry& entry, const Validity& valid) override {
     const std::size_t prefix = attributes_ ? sizeof(fuse_entry_out) : 0;
     const std::size_t length = FUSE_DIRENT_ALIGN(prefix + FUSE_NAME_OFFSET + entry.name.size());
     if (length > into_.size() - used_) return false;
     std::byte* at = into_.data() + used_;
     std::memset(at, 0, length);
-    if (attributes_) put_attributes(at, entry);
+    if (attributes_) put_attributes(at, entry, valid);
     fuse_dirent head{};
     head.ino = static_cast<std::uint64_t>(entry.id);
     head.off = entry.cookie;
@@ -34,9 +34,9 @@ class PackedEntries : public EntrySink {
 
  private:
   // Node 0 tells the kernel that there are no attributes; "." and ".." must have none.
-  void put_attributes(std::byte* at, const core::DirectoryEntry& entry) const {
+  void put_attributes(std::byte* at, const core::DirectoryEntry& entry, const Validity& valid) const {
     if (!entry.attr || entry.name == "." || entry.name == "..") return;
-    const fuse_entry_out out = entry_out(x_, *entry.attr);
+    const fuse_entry_out out = entry_out(x_, *entry.attr, valid);
     std::memcpy(at, &out, sizeof(out));
   }
 
@@ -65,7 +65,8 @@ Answer handle_opendir(Exchange& x) {
   const auto opened = x.fs.opendir(x.call, x.id());
   if (!opened) return x.failed(opened.error());
   fuse_open_out out{};
-  out.fh = static_cast<std::uint64_t>(*opened);
+  out.fh = static_cast<std::uint64_t>(opened->handle);
+  if (opened->keep_cache) out.open_flags = FOPEN_KEEP_CACHE | FOPEN_CACHE_DIR;
   return x.with(out);
 }
 

@@ -132,6 +132,7 @@ void Dispatcher::answer(Request& request, std::span<std::byte> space, ReplyChann
   } else {
     channel.reply(header.unique, ENOSYS, {});
   }
+  if (call.holds() && header.opcode != FUSE_SETLKW) channel.deliver();
   in_flight_.end(header.unique);
   if (may_free_a_lock(header.opcode)) lock_waits_.retry_now(exchange.id());
 }
@@ -144,6 +145,7 @@ void Dispatcher::wait_for_lock(Exchange& x, ReplyChannel& channel) {
   const auto granted = x.fs.set_lock(x.call, wish->lock, true);
   if (!granted) return channel.reply(unique, errno_of(granted.error()), {});
   if (*granted) return channel.reply(unique, 0, {});
+  if (!channel.may_reply_later()) return channel.reply(unique, ENOLCK, {});
   if (!lock_waits_.add(unique, x.call.caller(), wish->lock, channel)) return channel.reply(unique, ENOLCK, {});
   // An INTERRUPT between the first question and the queue has found only the call.
   if (x.call.interrupted()) lock_waits_.interrupt(unique);

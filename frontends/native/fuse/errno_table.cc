@@ -58,6 +58,8 @@ int errno_of(Errc code) {
       return EOPNOTSUPP;
     case Errc::kRecallPending:
       return EAGAIN;
+    case Errc::kLeaseLost:
+      return EIO;
     case Errc::kShareConflict:
       return EBUSY;
     case Errc::kLocked:

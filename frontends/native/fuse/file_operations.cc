@@ -12,13 +12,14 @@ namespace {
 // The reply has 32 bits; callers go on behind what was copied.
 constexpr std::uint64_t kCopyBytesMax = 0xfffff000;
 
-fuse_open_out open_out(const Exchange& x, Handle handle, std::uint32_t flags) {
+fuse_open_out open_out(const Exchange& x, const Opened& opened, std::uint32_t flags) {
   fuse_open_out out{};
-  out.fh = static_cast<std::uint64_t>(handle);
-  // An append goes past the page cache on every kernel: the server knows where the file ends.
-  if (x.negotiated.direct_io || (flags & O_APPEND) != 0) {
+  out.fh = static_cast<std::uint64_t>(opened.handle);
+  if ((opened.direct && x.negotiated.direct_io) || (flags & O_APPEND) != 0) {
     out.open_flags = FOPEN_DIRECT_IO | FOPEN_PARALLEL_DIRECT_WRITES;
   }
+  if (opened.keep_cache) out.open_flags |= FOPEN_KEEP_CACHE;
+  if (opened.no_flush) out.open_flags |= FOPEN_NOFLUSH;
   return out;
 }
 
@@ -41,7 +42,7 @@ Answer handle_create(Exchange& x) {
   const NewName at{.parent = x.id(), .name = name, .mode = in->mode & 07777u, .umask = in->umask & 0777u};
   const auto created = x.fs.create(x.call, at, in->flags);
   if (!created) return x.failed(created.error());
-  return x.with(entry_out(x, created->attr), open_out(x, created->handle, in->flags));
+  return x.with(entry_out(x, created->entry.attr, created->entry.valid), open_out(x, created->opened, in->flags));
 }
 
 // The name that comes with it means nothing.
@@ -51,7 +52,7 @@ Answer handle_tmpfile(Exchange& x) {
   const NewName at{.parent = x.id(), .mode = in->mode & 07777u, .umask = in->umask & 0777u};
   const auto created = x.fs.create_nameless(x.call, at, in->flags);
   if (!created) return x.failed(created.error());
-  return x.with(entry_out(x, created->attr), open_out(x, created->handle, in->flags));
+  return x.with(entry_out(x, created->entry.attr, created->entry.valid), open_out(x, created->opened, in->flags));
 }
 
 Answer handle_read(Exchange& x) {

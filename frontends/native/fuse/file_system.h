@@ -10,11 +10,14 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -46,9 +49,14 @@ class Call {
   // The flag itself, for waits that look at it.
   const std::atomic<bool>& interrupt_flag() const { return interrupted_; }
   void interrupt() { interrupted_.store(true, std::memory_order_relaxed); }
+  // Kept until the kernel has the reply, and let go then: what a notification about the reply has to wait for. From the
+  // thread of the request. Letting it go must not block.
+  void hold(std::shared_ptr<void> what) const { held_.push_back(std::move(what)); }
+  bool holds() const { return !held_.empty(); }
 
  private:
   const Caller caller_;
+  mutable std::vector<std::shared_ptr<void>> held_;
   std::atomic<bool> interrupted_{false}, unmounted_{false};
 };
 
@@ -79,9 +87,39 @@ struct RenameCall {
   bool exchange = false;
 };
 
-struct Created {
+// How long the kernel may answer from what it was told, without asking again. 0, or less: not at all.
+struct Validity {
+  std::chrono::nanoseconds entry{0};  // the name: that it is there, or that it is not
+  std::chrono::nanoseconds attr{0};
+};
+
+// What a name stands for. attr.id == core::kNoFile: the name does not exist, and the kernel may say so for valid.entry.
+struct Entry {
   core::Attributes attr;
+  Validity valid{};
+};
+
+struct TimedAttributes {
+  core::Attributes attr;
+  std::chrono::nanoseconds valid{0};
+};
+
+// An open file or directory, and what the kernel may do with it by itself.
+struct Opened {
   Handle handle = kNoHandle;
+  // Past the page cache; several writers at a time. Kernels before 6.6 could not map such a file, so there it goes
+  // through the page cache all the same. An open with O_APPEND always is direct: the server knows where the file ends.
+  bool direct = false;
+  // Pages from before this open stay. Of a directory: the kernel keeps its entries, and answers from those it has.
+  bool keep_cache = false;
+  // close(2) calls no flush(). Only where nothing is to be told at close, and the opener cannot hold fcntl locks by
+  // this open that release() would end too late.
+  bool no_flush = false;
+};
+
+struct Created {
+  Entry entry;
+  Opened opened;
 };
 
 struct WriteCall {
@@ -116,7 +154,8 @@ class EntrySink {
  public:
   virtual ~EntrySink() = default;
   // False: it is full, and this entry was not taken.
-  virtual bool add(const core::DirectoryEntry& entry) = 0;
+  // `valid` counts where the entry has attributes.
+  virtual bool add(const core::DirectoryEntry& entry, const Validity& valid) = 0;
 };
 
 class FileSystem {
@@ -126,23 +165,23 @@ class FileSystem {
   virtual core::FileId root() const = 0;
 
   // --- names and attributes
-  virtual Result<core::Attributes> lookup(const Call& call, core::FileId parent, std::string_view name) = 0;
-  virtual Result<core::Attributes> getattr(const Call& call, const OpenFile& file) = 0;
-  virtual Result<core::Attributes> setattr(const Call& call, const OpenFile& file, const core::SetAttributes& set) = 0;
+  // A name that does not exist: kNotFound, or a negative Entry.
+  virtual Result<Entry> lookup(const Call& call, core::FileId parent, std::string_view name) = 0;
+  virtual Result<TimedAttributes> getattr(const Call& call, const OpenFile& file) = 0;
+  virtual Result<TimedAttributes> setattr(const Call& call, const OpenFile& file, const core::SetAttributes& set) = 0;
   virtual Result<std::string> readlink(const Call& call, core::FileId id) = 0;
   // `access`: bits of access(2) (R_OK, W_OK, X_OK).
   virtual Status access(const Call& call, core::FileId id, std::uint32_t access) = 0;
-  virtual Result<core::Attributes> mknod(const Call& call, const NewName& at, core::FileType type,
-                                         core::DeviceNumber device) = 0;
-  virtual Result<core::Attributes> mkdir(const Call& call, const NewName& at) = 0;
-  virtual Result<core::Attributes> symlink(const Call& call, const NewName& at, std::string_view target) = 0;
-  virtual Result<core::Attributes> link(const Call& call, core::FileId id, const NewName& at) = 0;
+  virtual Result<Entry> mknod(const Call& call, const NewName& at, core::FileType type, core::DeviceNumber device) = 0;
+  virtual Result<Entry> mkdir(const Call& call, const NewName& at) = 0;
+  virtual Result<Entry> symlink(const Call& call, const NewName& at, std::string_view target) = 0;
+  virtual Result<Entry> link(const Call& call, core::FileId id, const NewName& at) = 0;
   virtual Status unlink(const Call& call, core::FileId parent, std::string_view name) = 0;
   virtual Status rmdir(const Call& call, core::FileId parent, std::string_view name) = 0;
   virtual Status rename(const Call& call, const RenameCall& rename) = 0;
 
   // --- open files. `flags` are those of open(2) on this machine. What open() gave out ends with one release().
-  virtual Result<Handle> open(const Call& call, core::FileId id, std::uint32_t flags) = 0;
+  virtual Result<Opened> open(const Call& call, core::FileId id, std::uint32_t flags) = 0;
   virtual Result<Created> create(const Call& call, const NewName& at, std::uint32_t flags) = 0;
   // O_TMPFILE: a new file in at.parent without a name (at.name is empty). link() gives it one; else it goes with its
   // release.
@@ -163,7 +202,7 @@ class FileSystem {
   virtual Result<std::uint64_t> copy_range(const Call& call, const CopyCall& copy) = 0;
 
   // --- directories
-  virtual Result<Handle> opendir(const Call& call, core::FileId id) = 0;
+  virtual Result<Opened> opendir(const Call& call, core::FileId id) = 0;
   // Entries behind `cookie` (0: from the beginning), until the sink is full or there are no more.
   virtual Status readdir(const Call& call, const OpenFile& dir, std::uint64_t cookie, bool attributes,
                          EntrySink& sink) = 0;

@@ -3,24 +3,35 @@
 #include <algorithm>
 #include <string>
 
+#include "frontends/native/fuse/ring_abi.h"
+
 namespace stoa::native::fuse {
 namespace {
 
 // Left out on purpose:
 //  - FUSE_WRITEBACK_CACHE: the kernel would ignore the sizes that the server tells.
-//  - FUSE_DO_READDIRPLUS: attributes are not kept in the kernel, so fetching them early is wasted.
 //  - FUSE_EXPORT_SUPPORT, FUSE_POSIX_ACL: the server decides access on its own ACLs.
 constexpr std::uint64_t kWanted = std::uint64_t{FUSE_ASYNC_READ} | FUSE_POSIX_LOCKS | FUSE_ATOMIC_O_TRUNC |
                                   FUSE_BIG_WRITES | FUSE_DONT_MASK | FUSE_FLOCK_LOCKS | FUSE_AUTO_INVAL_DATA |
-                                  FUSE_ASYNC_DIO | FUSE_PARALLEL_DIROPS | FUSE_HANDLE_KILLPRIV_V2 | FUSE_MAX_PAGES |
-                                  FUSE_INIT_EXT | kInitDirectIoAllowMmap | kInitNoExportSupport;
+                                  FUSE_DO_READDIRPLUS | FUSE_READDIRPLUS_AUTO | FUSE_ASYNC_DIO | FUSE_PARALLEL_DIROPS |
+                                  FUSE_HANDLE_KILLPRIV_V2 | FUSE_MAX_PAGES | FUSE_INIT_EXT | kInitDirectIoAllowMmap |
+                                  kInitNoExportSupport;
 constexpr std::uint16_t kBackgroundMost = 64;
 constexpr std::uint16_t kCongested = 48;
 constexpr std::uint32_t kPageBytes = 4096;
 
+std::uint64_t offered_by(const fuse_init_in& in) {
+  const bool more = (in.flags & FUSE_INIT_EXT) != 0;
+  return in.flags | (more ? std::uint64_t{in.flags2} << 32 : 0);
+}
+
 }  // namespace
 
-Result<InitReply> negotiate(const fuse_init_in& in) {
+bool offers_io_uring(const fuse_init_in& in) {
+  return (offered_by(in) & kInitOverIoUring) != 0;
+}
+
+Result<InitReply> negotiate(const fuse_init_in& in, bool with_rings) {
   if (in.major < kProtocolMajor || (in.major == kProtocolMajor && in.minor < kProtocolMinorLeast)) {
     return fail(Errc::kNotSupported, "the kernel speaks version " + std::to_string(in.major) + "." +
                                          std::to_string(in.minor) +
@@ -32,9 +43,7 @@ Result<InitReply> negotiate(const fuse_init_in& in) {
   // A kernel of another major version reads no more than this, and sends INIT again with ours.
   if (in.major > kProtocolMajor) return reply;
 
-  std::uint64_t offered = in.flags;
-  if ((in.flags & FUSE_INIT_EXT) != 0) offered |= std::uint64_t{in.flags2} << 32;
-  const std::uint64_t agreed = offered & kWanted;
+  const std::uint64_t agreed = offered_by(in) & (kWanted | (with_rings ? kInitOverIoUring : 0));
   reply.out.flags = static_cast<std::uint32_t>(agreed);
   reply.out.flags2 = static_cast<std::uint32_t>(agreed >> 32);
   reply.out.max_readahead = in.max_readahead;

@@ -11,8 +11,7 @@ namespace stoa::native::fuse {
 struct Negotiated {
   std::uint32_t minor = 0;
   std::uint32_t write_bytes_max = 0;
-  // Files are opened past the page cache, and shared mappings of them work all the same. Without it (Linux before 6.6)
-  // files go through the page cache, which each open and each change of size or time empties.
+  // Files may be opened past the page cache, and shared mappings of them work all the same. Not before Linux 6.6.
   bool direct_io = false;
 };
 
@@ -22,6 +21,9 @@ struct InitReply {
 };
 
 // kNotSupported, with a sentence: the kernel is too old. `in` of older kernels is padded with zeros.
-Result<InitReply> negotiate(const fuse_init_in& in);
+// `with_rings`: FUSE over io_uring is agreed on where it is offered.
+Result<InitReply> negotiate(const fuse_init_in& in, bool with_rings);
+// Whether the kernel offers FUSE over io_uring.
+bool offers_io_uring(const fuse_init_in& in);
 
 }  // namespace stoa::native::fuse

@@ -68,7 +68,7 @@ static_assert(sizeof(fuse_entry_out) == 128);
 
 // The newest version of the protocol that this code was written for; the kernel takes the smaller one of both.
 inline constexpr std::uint32_t kProtocolMajor = 7;
-inline constexpr std::uint32_t kProtocolMinor = 39;
+inline constexpr std::uint32_t kProtocolMinor = 42;
 // Linux 5.4: the first with FUSE_INIT_EXT-sized replies, max_pages and copy_file_range.
 inline constexpr std::uint32_t kProtocolMinorLeast = 31;
 

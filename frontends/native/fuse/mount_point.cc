@@ -92,6 +92,7 @@ Result<OwnedFd> mount_by_helper(const MountPoint& at) {
   for (const char c : at.source) source += (c == ',' || c == '\\') ? std::string("\\") + c : std::string(1, c);
   std::string options = "fsname=" + source + ",subtype=stoa";
   if (at.read_only) options += ",ro";
+  if (at.no_programs) options += ",noexec";
   const int code = run_helper({kHelper, "-o", options, "--", at.directory}, theirs.get());
   theirs = OwnedFd{};
   if (code != 0) return fail(Errc::kAccess, helper_failure(code, at.directory));
@@ -107,6 +108,7 @@ int mount_by_system(const MountPoint& at, int fd) {
   if (at.for_all_users) options += ",allow_other";
   unsigned long flags = MS_NODEV | MS_NOSUID;
   if (at.read_only) flags |= MS_RDONLY;
+  if (at.no_programs) flags |= MS_NOEXEC;
   return ::mount(at.source.c_str(), at.directory.c_str(), "fuse.stoa", flags, options.c_str()) == 0 ? 0 : errno;
 }
 
@@ -129,6 +131,18 @@ Result<OwnedFd> mount_fuse(const MountPoint& at) {
   return fail(Error{
       Errc::kIo, 0,
       "mounting on " + at.directory + " failed: " + std::strerror(error) + "; see the kernel's messages (dmesg)"});
+}
+
+void raise_read_ahead(const std::string& directory) {
+  constexpr std::string_view kKilobytes = "1024";  // one request
+  struct statx found{};
+  if (::statx(AT_FDCWD, directory.c_str(), AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_TYPE, &found) != 0) return;
+  // Else it is the directory below, as somebody has unmounted it meanwhile.
+  if ((found.stx_attributes & STATX_ATTR_MOUNT_ROOT) == 0) return;
+  const std::string file = "/sys/class/bdi/" + std::to_string(found.stx_dev_major) + ":" +
+                           std::to_string(found.stx_dev_minor) + "/read_ahead_kb";
+  const OwnedFd fd(::open(file.c_str(), O_WRONLY | O_CLOEXEC));
+  if (fd && ::write(fd.get(), kKilobytes.data(), kKilobytes.size()) < 0) return;  // not allowed: it stays as it is
 }
 
 Status unmount_fuse(const std::string& directory, bool lazy) {

@@ -58,8 +58,8 @@ struct LockWish {
 };
 std::optional<LockWish> parse_lock(Exchange& x);
 
-// The reply of operations that find or make a name. Nothing is kept in the kernel: both times are 0.
-fuse_entry_out entry_out(const Exchange& x, const core::Attributes& attr);
-Answer entry_answer(Exchange& x, const Result<core::Attributes>& found);
+// The reply of operations that find or make a name.
+fuse_entry_out entry_out(const Exchange& x, const core::Attributes& attr, const Validity& valid);
+Answer entry_answer(Exchange& x, const Result<Entry>& found);
 
 }  // namespace stoa::native::fuse

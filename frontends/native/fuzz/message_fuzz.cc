@@ -50,7 +50,7 @@ Bytes mended(std::span<const std::byte> body) {
 void read_reply(const Bytes& frame, const MessageView& view) {
   std::vector<U16> codes;
   std::span<const std::byte> rest = view.operations;
-  while (const auto record = next_record(rest)) codes.push_back(static_cast<U16>(record->fixed.size() % 48));
+  while (const auto record = next_record(rest)) codes.push_back(static_cast<U16>(record->fixed.size() % 68));
   Replies replies;
   auto body = std::make_shared<const Bytes>(frame.begin() + kFrameHeadBytes, frame.end());
   if (!replies.append(body, codes)) return;

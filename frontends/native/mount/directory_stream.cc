@@ -42,7 +42,7 @@ Status DirectoryStream::read(Storage& storage, const Asker& asker, core::FileId 
       at = 0;
     }
     for (; at < std::ssize(piece_); ++at) {
-      if (!sink.add(piece_[static_cast<std::size_t>(at)])) return {};
+      if (!sink.add(piece_[static_cast<std::size_t>(at)], {})) return {};
       cookie = piece_[static_cast<std::size_t>(at)].cookie;
       taken_any = true;
     }

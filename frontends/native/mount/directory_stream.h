@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "frontends/native/fuse/file_system.h"
-#include "frontends/native/mount/storage.h"
+#include "frontends/native/storage/storage.h"
 
 namespace stoa::native::mount {
 

@@ -37,7 +37,7 @@ Result<std::optional<fuse::LockCall>> MountedFileSystem::get_lock(const fuse::Ca
 Result<bool> MountedFileSystem::set_lock(const fuse::Call& call, const fuse::LockCall& lock, bool waits) {
   STOA_TRY(in_the_way, storage_.lock(lock_asker(call), to_server(lock), waits));
   if (in_the_way) return false;
-  held_.add(lock.file.id, server_owner(lock), lock.pid);
+  held_.add(lock.file.id, server_owner(lock), lock.pid, static_cast<std::uint64_t>(lock.file.handle));
   return true;
 }
 
@@ -48,13 +48,16 @@ Status MountedFileSystem::unlock(const fuse::Call& call, const fuse::LockCall& l
   if (whole && !held_.remove(range.file, range.owner)) return {};
   const Status unlocked = storage_.unlock(lock_asker(call), range);
   // It may still be held: closing asks again.
-  if (!unlocked && whole) held_.add(range.file, range.owner, pid);
+  if (!unlocked && whole) held_.add(range.file, range.owner, pid, static_cast<std::uint64_t>(lock.file.handle));
   return unlocked;
 }
 
 // The locks of a process end when it closes any descriptor of the file (fcntl(2)).
 Status MountedFileSystem::flush(const fuse::Call& call, const fuse::OpenFile& file, std::uint64_t lock_owner) {
-  return unlock(call, {.file = file, .owner = lock_owner});
+  const Status unlocked = unlock(call, {.file = file, .owner = lock_owner});
+  const auto entry = opens_.find(file.handle);
+  const Status written = entry ? storage_.flush(opener(call, *entry), file.id, entry->open) : Status{};
+  return unlocked ? written : unlocked;
 }
 
 }  // namespace stoa::native::mount

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <utility>
+#include <vector>
 
 #include "core/api/ids.h"
 
@@ -12,9 +14,10 @@ namespace stoa::native::mount {
 // Thread-safe. An owner stays until all its locks of a file were given up at once.
 class HeldLocks {
  public:
-  void add(core::FileId file, std::uint64_t owner, std::uint32_t pid) {
+  // `handle`: of the open file through which the lock was asked for.
+  void add(core::FileId file, std::uint64_t owner, std::uint32_t pid, std::uint64_t handle) {
     const std::lock_guard lock(mutex_);
-    owners_[{file, owner}] = pid;
+    owners_[{file, owner}] = {pid, handle};
   }
   // True: it was there.
   bool remove(core::FileId file, std::uint64_t owner) {
@@ -25,12 +28,25 @@ class HeldLocks {
   std::uint32_t pid_of(core::FileId file, std::uint64_t owner) const {
     const std::lock_guard lock(mutex_);
     const auto found = owners_.find({file, owner});
-    return found == owners_.end() ? 0 : found->second;
+    return found == owners_.end() ? 0 : found->second.pid;
+  }
+  // Those whose newest lock was asked for through this open file.
+  std::vector<std::uint64_t> owners_through(core::FileId file, std::uint64_t handle) const {
+    std::vector<std::uint64_t> found;
+    const std::lock_guard lock(mutex_);
+    for (auto at = owners_.lower_bound({file, 0}); at != owners_.end() && at->first.first == file; ++at) {
+      if (at->second.handle == handle) found.push_back(at->first.second);
+    }
+    return found;
   }
 
  private:
+  struct Taken {
+    std::uint32_t pid = 0;
+    std::uint64_t handle = 0;
+  };
   mutable std::mutex mutex_;  // guards owners_
-  std::map<std::pair<core::FileId, std::uint64_t>, std::uint32_t> owners_;
+  std::map<std::pair<core::FileId, std::uint64_t>, Taken> owners_;
 };
 
 }  // namespace stoa::native::mount

@@ -1,10 +1,12 @@
 // One mount from its beginning to its end: the session with the server, the kernel's connection, the unmount.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 
 #include "base/error.h"
+#include "frontends/native/client/tls_wish.h"
 
 namespace stoa::native::mount {
 
@@ -12,6 +14,11 @@ struct MountOptions {
   std::string url;       // stoa://[user@]host[:port]/export[/path]
   std::string key_file;  // of mode 0600
   std::string directory;
+  TlsWish tls = TlsWish::kOffered;  // stoas:// in the URL and `ca_file` mean kRequired
+  std::string ca_file{};            // PEM; empty: the authorities that the system trusts
+  std::chrono::seconds soft{0};     // zero: calls wait for the server for ever; else they fail after so long
+  bool read_only = false;
+  bool no_programs = false;  // noexec
 };
 
 // Connects, mounts, calls `mounted` once, and serves until the file system is unmounted; the session with the server

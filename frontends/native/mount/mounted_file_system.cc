@@ -28,6 +28,17 @@ bool may_use_xattr(const fuse::Call& call, std::string_view name) {
   return !name.starts_with("trusted.") || call.caller().uid == 0;
 }
 
+// Nothing is kept in the kernel: all times are 0.
+Result<fuse::Entry> unkept_entry(Result<core::Attributes> found) {
+  STOA_TRY(attr, std::move(found));
+  return fuse::Entry{.attr = attr};
+}
+
+Result<fuse::TimedAttributes> unkept(Result<core::Attributes> found) {
+  STOA_TRY(attr, std::move(found));
+  return fuse::TimedAttributes{.attr = attr};
+}
+
 Status check_xattr_name(const fuse::Call& call, std::string_view name, Errc otherwise) {
   if (is_posix_acl(name) || !is_served_xattr(name)) return fail(Errc::kNotSupported);
   if (!may_use_xattr(call, name)) return fail(otherwise);
@@ -51,24 +62,36 @@ Status MountedFileSystem::require(const Asker& asker, core::FileId id, std::uint
   return {};
 }
 
-Result<core::Attributes> MountedFileSystem::lookup(const fuse::Call& call, core::FileId parent, std::string_view name) {
-  return storage_.lookup(process(call), parent, name);
+Result<fuse::Entry> MountedFileSystem::lookup(const fuse::Call& call, core::FileId parent, std::string_view name) {
+  const LeaseTicket moment = times_.moment();
+  auto found = storage_.lookup(process(call), parent, name);
+  const bool absent = !found && found.error().code == Errc::kNotFound;
+  if (!found && !absent) return fail(found.error());
+  fuse::Entry entry{.valid = {.entry = times_.names(call, moment, parent)}};
+  if (absent && entry.valid.entry.count() <= 0) return fail(found.error());
+  if (found) {
+    entry.attr = *found;
+    entry.valid.attr = times_.attributes(call, moment, found->id);
+  }
+  return entry;
 }
 
 // Attributes are told to everybody who knows the file, so no groups are needed.
-Result<core::Attributes> MountedFileSystem::getattr(const fuse::Call& call, const fuse::OpenFile& file) {
-  if (const auto entry = opens_.find(file.handle)) return storage_.getattr(opener(call, *entry), file.id);
+Result<fuse::TimedAttributes> MountedFileSystem::getattr(const fuse::Call& call, const fuse::OpenFile& file) {
   const OpenEntry nobody{.id = file.id, .cred = {.uid = call.caller().uid, .gid = call.caller().gid}};
-  return storage_.getattr(opener(call, nobody), file.id);
+  const auto entry = opens_.find(file.handle);
+  const LeaseTicket moment = times_.moment();
+  STOA_TRY(attr, storage_.getattr(opener(call, entry ? *entry : nobody), file.id));
+  return fuse::TimedAttributes{.attr = attr, .valid = times_.attributes(call, moment, file.id)};
 }
 
-Result<core::Attributes> MountedFileSystem::setattr(const fuse::Call& call, const fuse::OpenFile& file,
-                                                    const core::SetAttributes& set) {
+Result<fuse::TimedAttributes> MountedFileSystem::setattr(const fuse::Call& call, const fuse::OpenFile& file,
+                                                         const core::SetAttributes& set) {
   // ftruncate(2) asks for nothing but a descriptor that is open for writing.
   if (const auto entry = opens_.find(file.handle); entry && set.size) {
-    return storage_.setattr(opener(call, *entry), file.id, entry->open, set);
+    return unkept(storage_.setattr(opener(call, *entry), file.id, entry->open, set));
   }
-  return storage_.setattr(process(call), file.id, 0, set);
+  return unkept(storage_.setattr(process(call), file.id, 0, set));
 }
 
 Result<std::string> MountedFileSystem::readlink(const fuse::Call& call, core::FileId id) {
@@ -87,29 +110,29 @@ Status MountedFileSystem::access(const fuse::Call& call, core::FileId id, std::u
   return {};
 }
 
-Result<core::Attributes> MountedFileSystem::mknod(const fuse::Call& call, const fuse::NewName& at, core::FileType type,
-                                                  core::DeviceNumber device) {
+Result<fuse::Entry> MountedFileSystem::mknod(const fuse::Call& call, const fuse::NewName& at, core::FileType type,
+                                             core::DeviceNumber device) {
   const Asker asker = process(call);
   if (type == core::FileType::kRegular) {
-    return storage_.create(
-        asker, {.parent = at.parent, .name = at.name, .mode = core::CreateMode::kGuarded, .set = of_new(at)});
+    return unkept_entry(storage_.create(
+        asker, {.parent = at.parent, .name = at.name, .mode = core::CreateMode::kGuarded, .set = of_new(at)}));
   }
-  return storage_.mknod(asker,
-                        {.parent = at.parent, .name = at.name, .type = type, .device = device, .set = of_new(at)});
+  return unkept_entry(
+      storage_.mknod(asker, {.parent = at.parent, .name = at.name, .type = type, .device = device, .set = of_new(at)}));
 }
 
-Result<core::Attributes> MountedFileSystem::mkdir(const fuse::Call& call, const fuse::NewName& at) {
-  return storage_.mkdir(process(call), {.parent = at.parent, .name = at.name, .set = of_new(at)});
+Result<fuse::Entry> MountedFileSystem::mkdir(const fuse::Call& call, const fuse::NewName& at) {
+  return unkept_entry(storage_.mkdir(process(call), {.parent = at.parent, .name = at.name, .set = of_new(at)}));
 }
 
-Result<core::Attributes> MountedFileSystem::symlink(const fuse::Call& call, const fuse::NewName& at,
-                                                    std::string_view target) {
-  return storage_.symlink(process(call),
-                          {.parent = at.parent, .name = at.name, .target = target, .set = {.mode = at.mode}});
+Result<fuse::Entry> MountedFileSystem::symlink(const fuse::Call& call, const fuse::NewName& at,
+                                               std::string_view target) {
+  return unkept_entry(storage_.symlink(
+      process(call), {.parent = at.parent, .name = at.name, .target = target, .set = {.mode = at.mode}}));
 }
 
-Result<core::Attributes> MountedFileSystem::link(const fuse::Call& call, core::FileId id, const fuse::NewName& at) {
-  return storage_.link(process(call), {.id = id, .parent = at.parent, .name = at.name});
+Result<fuse::Entry> MountedFileSystem::link(const fuse::Call& call, core::FileId id, const fuse::NewName& at) {
+  return unkept_entry(storage_.link(process(call), {.id = id, .parent = at.parent, .name = at.name}));
 }
 
 Status MountedFileSystem::unlink(const fuse::Call& call, core::FileId parent, std::string_view name) {

@@ -1,40 +1,41 @@
 // The file system of a mount: what the kernel asks, in terms of what the server offers.
 //
-// Nothing is kept: each question of the kernel is one of the server, so what others change is seen at once.
+// The kernel keeps what a lease covers (kernel_times.h), and asks for the rest each time.
 #pragma once
 
 #include "frontends/native/fuse/file_system.h"
 #include "frontends/native/mount/held_locks.h"
+#include "frontends/native/mount/kernel_times.h"
 #include "frontends/native/mount/open_table.h"
 #include "frontends/native/mount/process_status.h"
-#include "frontends/native/mount/storage.h"
-#include "frontends/native/mount/uncommitted_files.h"
+#include "frontends/native/storage/storage.h"
 
 namespace stoa::native::mount {
 
 class MountedFileSystem : public fuse::FileSystem {
  public:
-  // `storage` outlives it.
-  explicit MountedFileSystem(Storage& storage) : storage_(storage) {}
+  // `storage` and the leases of `times` outlive it.
+  explicit MountedFileSystem(Storage& storage, const KernelTimes& times = {nullptr, false})
+      : storage_(storage), times_(times) {}
 
   core::FileId root() const override { return storage_.root(); }
 
-  Result<core::Attributes> lookup(const fuse::Call& call, core::FileId parent, std::string_view name) override;
-  Result<core::Attributes> getattr(const fuse::Call& call, const fuse::OpenFile& file) override;
-  Result<core::Attributes> setattr(const fuse::Call& call, const fuse::OpenFile& file,
-                                   const core::SetAttributes& set) override;
+  Result<fuse::Entry> lookup(const fuse::Call& call, core::FileId parent, std::string_view name) override;
+  Result<fuse::TimedAttributes> getattr(const fuse::Call& call, const fuse::OpenFile& file) override;
+  Result<fuse::TimedAttributes> setattr(const fuse::Call& call, const fuse::OpenFile& file,
+                                        const core::SetAttributes& set) override;
   Result<std::string> readlink(const fuse::Call& call, core::FileId id) override;
   Status access(const fuse::Call& call, core::FileId id, std::uint32_t access) override;
-  Result<core::Attributes> mknod(const fuse::Call& call, const fuse::NewName& at, core::FileType type,
-                                 core::DeviceNumber device) override;
-  Result<core::Attributes> mkdir(const fuse::Call& call, const fuse::NewName& at) override;
-  Result<core::Attributes> symlink(const fuse::Call& call, const fuse::NewName& at, std::string_view target) override;
-  Result<core::Attributes> link(const fuse::Call& call, core::FileId id, const fuse::NewName& at) override;
+  Result<fuse::Entry> mknod(const fuse::Call& call, const fuse::NewName& at, core::FileType type,
+                            core::DeviceNumber device) override;
+  Result<fuse::Entry> mkdir(const fuse::Call& call, const fuse::NewName& at) override;
+  Result<fuse::Entry> symlink(const fuse::Call& call, const fuse::NewName& at, std::string_view target) override;
+  Result<fuse::Entry> link(const fuse::Call& call, core::FileId id, const fuse::NewName& at) override;
   Status unlink(const fuse::Call& call, core::FileId parent, std::string_view name) override;
   Status rmdir(const fuse::Call& call, core::FileId parent, std::string_view name) override;
   Status rename(const fuse::Call& call, const fuse::RenameCall& rename) override;
 
-  Result<fuse::Handle> open(const fuse::Call& call, core::FileId id, std::uint32_t flags) override;
+  Result<fuse::Opened> open(const fuse::Call& call, core::FileId id, std::uint32_t flags) override;
   Result<fuse::Created> create(const fuse::Call& call, const fuse::NewName& at, std::uint32_t flags) override;
   Result<fuse::Created> create_nameless(const fuse::Call& call, const fuse::NewName& at, std::uint32_t flags) override;
   Result<std::size_t> read(const fuse::Call& call, const fuse::OpenFile& file, std::uint64_t offset,
@@ -49,7 +50,7 @@ class MountedFileSystem : public fuse::FileSystem {
                   std::uint32_t mode) override;
   Result<std::uint64_t> copy_range(const fuse::Call& call, const fuse::CopyCall& copy) override;
 
-  Result<fuse::Handle> opendir(const fuse::Call& call, core::FileId id) override;
+  Result<fuse::Opened> opendir(const fuse::Call& call, core::FileId id) override;
   Status readdir(const fuse::Call& call, const fuse::OpenFile& dir, std::uint64_t cookie, bool attributes,
                  fuse::EntrySink& sink) override;
   void releasedir(const fuse::Call& call, const fuse::OpenFile& dir) override;
@@ -64,9 +65,6 @@ class MountedFileSystem : public fuse::FileSystem {
   Result<std::optional<fuse::LockCall>> get_lock(const fuse::Call& call, const fuse::LockCall& lock) override;
   Result<bool> set_lock(const fuse::Call& call, const fuse::LockCall& lock, bool waits) override;
   Status unlock(const fuse::Call& call, const fuse::LockCall& lock) override;
-
-  // Makes durable what was written and not yet synced by anybody; for the end of a mount. Failures are logged.
-  void commit_all();
 
   // Whether nobody waits for the result: the process is being killed, or the mount has ended.
   static bool given_up(const fuse::Call& call) {
@@ -84,14 +82,16 @@ class MountedFileSystem : public fuse::FileSystem {
   Result<fuse::Created> create_as(const fuse::Call& call, const fuse::NewName& at, std::uint32_t flags,
                                   core::OpenDisposition disposition);
   Status require(const Asker& asker, core::FileId id, std::uint32_t wanted);
+  // A file as it was opened, for the kernel.
+  fuse::Opened opened(const fuse::Call& call, const LeaseTicket& moment, OpenEntry entry, std::uint32_t flags);
   // kAccess: the caller may do no more than run the file.
   Status may_read(const Asker& asker, const core::Attributes& attr);
 
   Storage& storage_;
+  const KernelTimes times_;
   ProcessGroups groups_;
   OpenTable opens_;
   HeldLocks held_;
-  UncommittedFiles uncommitted_;
 };
 
 }  // namespace stoa::native::mount

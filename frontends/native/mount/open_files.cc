@@ -47,21 +47,30 @@ Status MountedFileSystem::may_read(const Asker& asker, const core::Attributes& a
   return require(asker, attr.id, core::kAccessRead);
 }
 
-Result<fuse::Handle> MountedFileSystem::open(const fuse::Call& call, core::FileId id, std::uint32_t flags) {
+// Under a lease pages stay, also those of before: they go with its recall. Without one every read is the server's.
+fuse::Opened MountedFileSystem::opened(const fuse::Call& call, const LeaseTicket& moment, OpenEntry entry,
+                                       std::uint32_t flags) {
+  const core::FileId id = entry.id;
+  const bool covered = (flags & O_APPEND) == 0 && times_.covered(call, moment, id);
+  return {.handle = opens_.add(std::move(entry)), .direct = !covered, .keep_cache = covered};
+}
+
+Result<fuse::Opened> MountedFileSystem::open(const fuse::Call& call, core::FileId id, std::uint32_t flags) {
   const Asker asker = process(call);
+  const LeaseTicket moment = times_.moment();
   if ((flags & kOpenToExecute) != 0) STOA_CHECK_OK(require(asker, id, core::kAccessExecute));
   const bool truncates = (flags & O_TRUNC) != 0;
   core::OpenRequest request{.id = id,
                             .disposition = truncates ? core::OpenDisposition::kOverwrite : core::OpenDisposition::kOpen,
                             .access = share_access(flags)};
-  STOA_TRY(opened, storage_.open(asker, request));
+  STOA_TRY(got, storage_.open(asker, request));
   // The server lets a file that may be executed be read: to run it, it must be.
   const bool to_read = (flags & kOpenToExecute) == 0 && (flags & O_ACCMODE) != O_WRONLY;
-  if (const Status may = to_read ? may_read(asker, opened.attr) : Status{}; !may) {
-    storage_.close(asker, opened.open);
+  if (const Status may = to_read ? may_read(asker, got.attr) : Status{}; !may) {
+    storage_.close(asker, got.open);
     return fail(may.error());
   }
-  return opens_.add({.id = id, .open = opened.open, .cred = asker.cred});
+  return opened(call, moment, {.id = id, .open = got.open, .cred = asker.cred}, flags);
 }
 
 Result<fuse::Created> MountedFileSystem::create(const fuse::Call& call, const fuse::NewName& at, std::uint32_t flags) {
@@ -81,9 +90,10 @@ Result<fuse::Created> MountedFileSystem::create_as(const fuse::Call& call, const
                             .disposition = disposition,
                             .access = share_access(flags),
                             .set = {.mode = at.mode, .umask = at.umask}};
-  STOA_TRY(opened, storage_.open(asker, request));
-  return fuse::Created{.attr = opened.attr,
-                       .handle = opens_.add({.id = opened.attr.id, .open = opened.open, .cred = asker.cred})};
+  const LeaseTicket moment = times_.moment();
+  STOA_TRY(got, storage_.open(asker, request));
+  OpenEntry entry{.id = got.attr.id, .open = got.open, .cred = asker.cred};
+  return fuse::Created{.entry = {.attr = got.attr}, .opened = opened(call, moment, std::move(entry), flags)};
 }
 
 Result<std::size_t> MountedFileSystem::read(const fuse::Call& call, const fuse::OpenFile& file, std::uint64_t offset,
@@ -95,33 +105,15 @@ Result<std::size_t> MountedFileSystem::read(const fuse::Call& call, const fuse::
 Result<std::size_t> MountedFileSystem::write(const fuse::Call& call, const fuse::WriteCall& write) {
   STOA_TRY(entry, entry_of(write.file));
   const Asker asker = opener(call, *entry);
-  STOA_TRY(length, write.append
-                       ? storage_.append(asker, write.file.id, entry->open, write.data, write.durable)
-                       : storage_.write(asker, write.file.id, entry->open, write.offset, write.data, write.durable));
-  // Afterwards: an fsync that runs meanwhile may not have seen this write.
-  if (!write.durable && !uncommitted_.add(write.file.id, entry->cred)) {
-    STOA_CHECK_OK(storage_.commit(asker, write.file.id, entry->open));
-  }
-  return std::size_t{length};
+  STOA_TRY(written, write.append ? storage_.append(asker, write.file.id, entry->open, write.data, write.durable)
+                                 : storage_.write(asker, write.file.id, entry->open, write.offset, write.data,
+                                                  {.durable = write.durable}));
+  return std::size_t{written.length};
 }
 
 Status MountedFileSystem::fsync(const fuse::Call& call, const fuse::OpenFile& file) {
   STOA_TRY(entry, entry_of(file));
-  // Before the commit: a write that comes meanwhile counts again.
-  uncommitted_.remove(file.id);
-  const Status committed = storage_.commit(opener(call, *entry), file.id, entry->open);
-  if (!committed) uncommitted_.add(file.id, entry->cred);
-  return committed;
-}
-
-void MountedFileSystem::commit_all() {
-  for (const auto& [id, cred] : uncommitted_.take_all()) {
-    const Status committed = storage_.commit({.cred = cred}, id, 0);
-    // A file that is gone needs nothing.
-    if (committed || committed.error().code == Errc::kStale) continue;
-    log_error("mount", "written data may be lost",
-              {{"file", static_cast<std::uint64_t>(id)}, {"cause", describe(committed.error())}});
-  }
+  return storage_.commit(opener(call, *entry), file.id, entry->open);
 }
 
 Result<std::uint64_t> MountedFileSystem::seek(const fuse::Call& call, const fuse::OpenFile& file, std::uint64_t offset,
@@ -174,13 +166,18 @@ void MountedFileSystem::release(const fuse::Call& call, const fuse::OpenFile& fi
   if (flock_owner) {
     (void)unlock(call, {.file = file, .owner = *flock_owner, .flock = true});  // close(2) tells no errors of locks
   }
+  // Those of processes ended with their close(2). What is left belongs to this open file (F_OFD_SETLK), and the kernel
+  // says nothing of it.
+  for (const std::uint64_t owner : held_.owners_through(entry->id, static_cast<std::uint64_t>(file.handle)))
+    (void)unlock(call, {.file = file, .owner = owner});
   storage_.close(opener(call, *entry), entry->open);
 }
 
-Result<fuse::Handle> MountedFileSystem::opendir(const fuse::Call& call, core::FileId id) {
+Result<fuse::Opened> MountedFileSystem::opendir(const fuse::Call& call, core::FileId id) {
   const Asker asker = process(call);
   STOA_CHECK_OK(require(asker, id, core::kAccessRead));
-  return opens_.add({.id = id, .cred = asker.cred, .stream = std::make_unique<DirectoryStream>()});
+  return fuse::Opened{.handle =
+                          opens_.add({.id = id, .cred = asker.cred, .stream = std::make_unique<DirectoryStream>()})};
 }
 
 Status MountedFileSystem::readdir(const fuse::Call& call, const fuse::OpenFile& dir, std::uint64_t cookie,

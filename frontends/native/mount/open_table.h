@@ -10,7 +10,7 @@
 #include "core/api/credentials.h"
 #include "frontends/native/fuse/file_system.h"
 #include "frontends/native/mount/directory_stream.h"
-#include "frontends/native/mount/storage.h"
+#include "frontends/native/storage/storage.h"
 
 namespace stoa::native::mount {
 

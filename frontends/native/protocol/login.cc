@@ -15,7 +15,8 @@ Nonce make_nonce() {
   return nonce;
 }
 
-Mac prove(ProofOf side, std::string_view secret, std::initializer_list<std::span<const std::byte>> said) {
+Mac prove(ProofOf side, std::string_view secret, std::initializer_list<std::span<const std::byte>> said,
+          std::span<const std::byte> binding) {
   Bytes all;
   const auto add = [&all](std::span<const std::byte> part) {
     const std::size_t at = all.size();
@@ -25,6 +26,7 @@ Mac prove(ProofOf side, std::string_view secret, std::initializer_list<std::span
   };
   add(as_bytes(side == ProofOf::kClient ? "stoa native 1 client" : "stoa native 1 server"));
   for (const auto part : said) add(part);
+  if (!binding.empty()) add(binding);
   Mac mac;
   unsigned int bytes = 0;
   const unsigned char* const made = HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()),

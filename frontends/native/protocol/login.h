@@ -22,8 +22,10 @@ Nonce make_nonce();
 // The word keeps one side's proof from being sent back as the other's.
 //   client: the records of Hello and Challenge
 //   server: these, the client's Proof, and the record of Welcome
+// `binding`: of the TLS channel (RFC 9266), as one more part; empty: the connection is plain.
 enum class ProofOf : std::uint8_t { kClient, kServer };
-Mac prove(ProofOf side, std::string_view secret, std::initializer_list<std::span<const std::byte>> said);
+Mac prove(ProofOf side, std::string_view secret, std::initializer_list<std::span<const std::byte>> said,
+          std::span<const std::byte> binding = {});
 // In a time that does not depend on the bytes.
 bool same(const Mac& mac, std::string_view given);
 

@@ -63,8 +63,8 @@ Cut cut_message(std::span<const std::byte> body, MessageView& message) {
   return crc32c(message.payload) == header.payload_crc ? Cut::kWhole : Cut::kBadChecksum;
 }
 
-Bytes encode_message(Header header, std::span<const std::byte> call, std::span<const std::byte> operations,
-                     std::span<const std::byte> payload) {
+Bytes encode_head(Header header, std::span<const std::byte> call, std::span<const std::byte> operations,
+                  std::span<const std::byte> payload) {
   const std::size_t head = kHeaderBytes + call.size() + operations.size();
   const std::size_t payload_at = payload.empty() ? 0 : aligned(head);
   const std::size_t body = payload.empty() ? head : payload_at + payload.size();
@@ -76,7 +76,8 @@ Bytes encode_message(Header header, std::span<const std::byte> call, std::span<c
   header.payload_at = static_cast<U32>(payload_at);
   header.payload_bytes = static_cast<U32>(payload.size());
 
-  Bytes frame(kFrameHeadBytes + body);
+  Bytes frame;
+  frame.resize(kFrameHeadBytes + (payload.empty() ? head : payload_at));
   store(frame.data(), kMagic);
   store(frame.data() + 4, static_cast<U32>(body));
   std::byte* const begin = frame.data() + kFrameHeadBytes;
@@ -84,7 +85,14 @@ Bytes encode_message(Header header, std::span<const std::byte> call, std::span<c
   std::ranges::copy(call, begin + kHeaderBytes);
   std::ranges::copy(operations, begin + kHeaderBytes + call.size());
   store(begin + kCrcAt, head_checksum({begin, head}));
-  std::ranges::copy(payload, begin + payload_at);
+  return frame;
+}
+
+Bytes encode_message(Header header, std::span<const std::byte> call, std::span<const std::byte> operations,
+                     std::span<const std::byte> payload) {
+  Bytes frame = encode_head(header, call, operations, payload);
+  frame.reserve(frame.size() + payload.size());
+  frame.insert(frame.end(), payload.begin(), payload.end());
   return frame;
 }
 

@@ -36,7 +36,13 @@ enum class MessageKind : U16 {
   kPing = 8,       // client: the session lives; no slot
   kPong = 9,       // server
   kGoodbye = 10,   // client: the session ends with all it holds; answered by kPong
+  kRecall = 11,    // server: records of RecallNotice; no slot
 };
+
+// Of Header::flags in what a server sends: leases of the session were taken away, and lost_leases lists them.
+inline constexpr U32 kLeasesWereLost = 0x1;
+// A recall waits for its answer for some time: this reply is no reason to believe leases for longer.
+inline constexpr U32 kRecallsUnanswered = 0x2;
 
 enum class KeyKind : U32 {
   kUser = 1,  // acts as the user whose key it is
@@ -60,11 +66,14 @@ std::optional<std::size_t> body_bytes(const std::byte* head);
 // Where in the body the payload begins, from its first bytes; 0: not known.
 std::size_t payload_offset(std::span<const std::byte> prefix);
 
+// What stands before the payload of a frame, padding included. Lengths, places and checksums of `header` are filled in.
+Bytes encode_head(Header header, std::span<const std::byte> call, std::span<const std::byte> operations,
+                  std::span<const std::byte> payload);
 // A whole frame. Lengths, places and checksums of `header` are filled in.
 Bytes encode_message(Header header, std::span<const std::byte> call, std::span<const std::byte> operations,
                      std::span<const std::byte> payload);
 
-// A copy of the same frame for another session: the header's session and checksum change.
+// The same frame, or its head, for another session: the header's session and checksum change.
 void readdress(Bytes& frame, U64 session);
 
 // One record as the only one of a message (the kinds of log-in).

@@ -3,6 +3,7 @@
 #include "frontends/native/protocol/login.h"
 #include "frontends/native/server/export_rules.h"
 #include "frontends/native/server/native_protocol.h"
+#include "frontends/wire/connection.h"
 
 namespace stoa::native {
 namespace {
@@ -41,6 +42,11 @@ std::optional<FoundSecret> find_secret(const NativeProtocol& native, const core:
 
 }  // namespace
 
+std::span<const std::byte> ChannelLogin::binding() const {
+  if (connection_.tls == nullptr) return {};
+  return connection_.tls->binding();
+}
+
 Decoded ChannelLogin::step(NativeProtocol& native, const wire::Peer& peer, const MessageView& message,
                            const core::RegistrySnapshot& registry, wire::Clock::time_point now,
                            wire::ReplyBuffer& out) {
@@ -76,6 +82,7 @@ Decoded ChannelLogin::hello(NativeProtocol& native, const wire::Peer& peer, cons
   if (!sound) return Decoded::kBroken;
   if (said.oldest_version > kVersion || said.newest_version < kVersion)
     return refuse(WireStatus::no_common_version, 0, out);
+  if (binding().empty() && native.security.required()) return refuse(WireStatus::tls_required, 0, out);
   if (const auto wait = native.throttle.wait(wire::host_of(peer.address), now); wait.count() > 0) {
     native.metrics.logins_slowed.add();
     return refuse(WireStatus::busy, static_cast<std::uint32_t>(wait.count()), out);
@@ -88,7 +95,8 @@ Decoded ChannelLogin::hello(NativeProtocol& native, const wire::Peer& peer, cons
   known_session_ = said.session;
 
   const Nonce nonce = make_nonce();
-  const Challenge challenge{.version = kVersion, .nonce = as_text(nonce)};
+  const Challenge challenge{
+      .version = kVersion, .offers_tls = native.security.context() != nullptr, .nonce = as_text(nonce)};
   append_record(challenge_, 0, challenge);
   append_frame(out, encode_single(MessageKind::kChallenge, challenge));
   stage_ = Stage::kChallenged;
@@ -102,7 +110,7 @@ Decoded ChannelLogin::proof(NativeProtocol& native, const wire::Peer& peer, cons
   if (!read_single(message, given)) return Decoded::kBroken;
   auto found = find_secret(native, registry, kind_, key_);
   const std::string nobodys(as_text(make_nonce()));
-  const Mac wanted = prove(ProofOf::kClient, found ? found->secret : nobodys, {hello_, challenge_});
+  const Mac wanted = prove(ProofOf::kClient, found ? found->secret : nobodys, {hello_, challenge_}, binding());
   if (!same(wanted, given.mac) || !found) {
     native.throttle.failed(wire::host_of(peer.address), now);
     native.metrics.logins_failed.add();
@@ -124,6 +132,10 @@ Decoded ChannelLogin::enter(NativeProtocol& native, const wire::Peer& peer, cons
     report(native, peer, "log-in to", entry->root, "the export has no rule for this address");
     return refuse(WireStatus::no_rule, 0, out);
   }
+  if (needs_tls(*entry) && binding().empty()) {
+    report(native, peer, "log-in to", entry->root, "the export requires TLS");
+    return refuse(WireStatus::tls_required, 0, out);
+  }
   const SessionKey key{.client_id = client_id_, .principal = std::move(principal), .through = entry->id};
   const auto entered = native.sessions.enter(key, peer.text, now);
   if (entered.session == nullptr) return refuse(WireStatus::busy, 1000, out);
@@ -144,7 +156,7 @@ Decoded ChannelLogin::enter(NativeProtocol& native, const wire::Peer& peer, cons
       .read_only = entry->read_only || rule->read_only};
   Bytes records;
   append_record(records, 0, welcome);
-  const Mac mac = prove(ProofOf::kServer, secret, {hello_, challenge_, proof_record, records});
+  const Mac mac = prove(ProofOf::kServer, secret, {hello_, challenge_, proof_record, records}, binding());
   append_record(records, 0, Proof{.mac = as_text(mac)});
   append_frame(out, encode_message({.version = kVersion,
                                     .kind = static_cast<U16>(MessageKind::kWelcome),

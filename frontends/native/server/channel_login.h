@@ -1,8 +1,11 @@
 // The log-in of one connection, and the session that it is a channel of.
 #pragma once
 
+#include <atomic>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
 
 #include "core/api/registry.h"
 #include "frontends/native/protocol/message.h"
@@ -18,7 +21,7 @@ struct NativeProtocol;
 // Steps are taken by the worker that holds the receive side. A session is set once, before any call is decoded.
 class ChannelLogin {
  public:
-  explicit ChannelLogin(wire::Connection<NativeProtocol>&) {}
+  explicit ChannelLogin(wire::Connection<NativeProtocol>& connection) : connection_(connection) {}
   bool worth_keeping() const { return session_ != nullptr; }
   void closed() {}
 
@@ -29,6 +32,8 @@ class ChannelLogin {
   // Null before the log-in has succeeded.
   const std::shared_ptr<Session>& session() const { return session_; }
   const std::string& key() const { return key_; }  // that was shown
+  // Whether this is the first message behind the log-in: from then on the server may speak unasked.
+  bool first_message() { return !spoken_.load(std::memory_order_relaxed) && !spoken_.exchange(true); }
   // Tells audit that something was refused. `request`: "log-in to", and the like; the export is put behind it.
   void report(NativeProtocol& native, const wire::Peer& peer, std::string_view request, core::FileId directory,
               std::string_view reason) const;
@@ -45,7 +50,11 @@ class ChannelLogin {
                       wire::Clock::time_point now, wire::ReplyBuffer& out);
   wire::Decoded refuse(WireStatus why, std::uint32_t wait_ms, wire::ReplyBuffer& out);
 
+  std::span<const std::byte> binding() const;  // of its TLS channel; empty: it is plain
+
+  const wire::Connection<NativeProtocol>& connection_;
   Stage stage_ = Stage::kFresh;
+  std::atomic<bool> spoken_{false};
   Bytes hello_, challenge_;  // records, as they were said
   KeyKind kind_ = KeyKind::kUser;
   std::string key_, export_name_, client_id_;

@@ -6,6 +6,10 @@ bool is_published(const core::Export& entry) {
   return entry.native;
 }
 
+bool needs_tls(const core::Export& entry) {
+  return entry.native_tls_required;
+}
+
 Status identify(const core::RegistrySnapshot& registry, const core::ClientRule& rule, const Principal& principal,
                 const Claim& claim, core::Credentials& cred) {
   const bool host = principal.kind == KeyKind::kHost;

@@ -14,6 +14,8 @@ using Address = std::array<std::uint8_t, 16>;
 
 // Whether it is published over this protocol.
 bool is_published(const core::Export& entry);
+// Whether it takes clients with TLS only.
+bool needs_tls(const core::Export& entry);
 
 // For whom a call asks, as its call block says. Empty: it says nothing.
 struct Claim {

@@ -60,6 +60,7 @@ Decoded MessageHandler::decode(Connection& connection, const wire::Record& recor
     return connection.session.step(native_, connection.peer, message.view, *snapshot_, now, out);
   }
   message.session = connection.session.session();
+  if (connection.session.first_message()) native_.sessions.attach(*message.session, connection.weak_from_this());
   if (static_cast<MessageKind>(message.view.header.kind) != MessageKind::kCall)
     return decode_other(connection, message.view, now, out);
   const auto refuse = [&](WireStatus why) {
@@ -84,14 +85,17 @@ Decoded MessageHandler::decode_other(Connection& connection, const MessageView& 
   const bool ours = view.header.session == session->id && !session->ended.load();
   if (ours && kind == MessageKind::kPing) SessionTable::heard(*session, now);
   if (ours && kind == MessageKind::kGoodbye) native_.sessions.end(*session);
-  out.append(encode_message(
-      reply_header(view.header, MessageKind::kPong, ours ? WireStatus::ok : WireStatus::bad_session), {}, {}, {}));
+  Header pong = reply_header(view.header, MessageKind::kPong, ours ? WireStatus::ok : WireStatus::bad_session);
+  pong.flags = session->leases.flags(native_.opens);
+  out.append(encode_message(pong, {}, {}, {}));
   return Decoded::kDone;
 }
 
 Bytes MessageHandler::refusal(const DecodedMessage& message, WireStatus why) {
   native_.metrics.refused.add();
-  return encode_message(reply_header(message.view.header, MessageKind::kReply, why), {}, {}, {});
+  Header header = reply_header(message.view.header, MessageKind::kReply, why);
+  header.flags = message.session->leases.flags(native_.opens);
+  return encode_message(header, {}, {}, {});
 }
 
 void MessageHandler::append_busy(const DecodedMessage& message, wire::ReplyBuffer& out) {
@@ -125,6 +129,7 @@ WireStatus MessageHandler::enter(Connection& connection, const DecodedMessage& m
   if (entry == nullptr || !is_published(*entry)) return WireStatus::no_export;
   const core::ClientRule* const rule = entry->rule_for(connection.peer.address);
   if (rule == nullptr) return WireStatus::no_rule;
+  if (needs_tls(*entry) && connection.tls == nullptr) return WireStatus::tls_required;
   std::optional<Claim> claim;
   if (!read_claim(message.view, claim)) return WireStatus::malformed;
   const bool host = key.principal.kind == KeyKind::kHost;
@@ -137,6 +142,8 @@ WireStatus MessageHandler::enter(Connection& connection, const DecodedMessage& m
   ctx.protocol = core::Protocol::kNative;
   ctx.client = connection.peer.text;
   ctx.holder = message.session->holder;
+  ctx.reclaims = !message.session->reclaimed.load() && native_.opens.in_grace() &&
+                 native_.opens.may_reclaim(core::Protocol::kNative, key.stable_name());
   ctx.root = entry->root;
   ctx.read_only = entry->read_only || rule->read_only;
   const std::chrono::milliseconds asked{message.view.header.deadline_ms};
@@ -147,10 +154,11 @@ WireStatus MessageHandler::enter(Connection& connection, const DecodedMessage& m
 void MessageHandler::report(const Connection& connection, const DecodedMessage& message, WireStatus why) {
   if (why == WireStatus::malformed) return;
   const core::Export* const entry = snapshot_->find_export(message.session->key.through);
-  const std::string_view reason = why == WireStatus::no_rule       ? "the export has no rule for this address"
-                                  : why == WireStatus::wrong_key   ? "wrong key"
-                                  : why == WireStatus::not_allowed ? "the key does not allow to say for whom"
-                                                                   : "the export is not published";
+  const std::string_view reason = why == WireStatus::no_rule        ? "the export has no rule for this address"
+                                  : why == WireStatus::wrong_key    ? "wrong key"
+                                  : why == WireStatus::tls_required ? "the export requires TLS"
+                                  : why == WireStatus::not_allowed  ? "the key does not allow to say for whom"
+                                                                    : "the export is not published";
   connection.session.report(native_, connection.peer, "call through", entry == nullptr ? core::kRootId : entry->root,
                             reason);
 }
@@ -196,6 +204,7 @@ Bytes MessageHandler::answer(Connection& connection, wire::Record& record, Decod
   native_.metrics.messages.add();
   Header header = reply_header(message.view.header, MessageKind::kReply, WireStatus::ok);
   header.operation_count = static_cast<U32>(run.count());
+  header.flags = message.session->leases.flags(native_.opens);
   return encode_message(header, {}, run.records(), run.payload());
 }
 

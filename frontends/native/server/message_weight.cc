@@ -62,7 +62,9 @@ void weigh_one(const RecordView& record, DecodedMessage& message, Weight& weight
   if (record.code == operations::create_filled::kCode) weigh_data<operations::create_filled>(record, message, weight);
   message.price += qos::Price::metadata();
   if (record.code == operations::commit::kCode) weight.commits = true;
-  if (kind && *kind != OperationKind::kReads) weight.metadata = true;
+  // A lease may have to be on record first, which waits for the disk.
+  const bool changes = kind && *kind != OperationKind::kReads;
+  if (changes || record.code == operations::lease::kCode) weight.metadata = true;
 }
 
 CostClass class_of(const Weight& weight) {

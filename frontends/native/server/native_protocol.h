@@ -15,6 +15,7 @@
 #include "frontends/native/server/host_keys.h"
 #include "frontends/native/server/login_throttle.h"
 #include "frontends/native/server/operation_metrics.h"
+#include "frontends/native/server/server_security.h"
 #include "frontends/native/server/session_table.h"
 #include "frontends/wire/framer.h"
 #include "frontends/wire/protocol.h"
@@ -49,12 +50,14 @@ struct NativeProtocol {
   using Handler = MessageHandler;
 
   NativeProtocol(core::Namespace& names, core::StateTable& table, const core::Registry& records, const HostKeys& keys,
-                 qos::Scheduler* schedules, std::chrono::seconds lease, MetricRegistry& registry)
+                 qos::Scheduler* schedules, std::chrono::seconds lease, const ServerSecurity& secures,
+                 MetricRegistry& registry)
       : ns(names),
         opens(table),
         registry(records),
         host_keys(keys),
         qos_classes(schedules),
+        security(secures),
         metrics(registry),
         sessions(table, lease, registry) {}
 
@@ -68,6 +71,7 @@ struct NativeProtocol {
   }
   qos::Scheduler* scheduler() const { return qos_classes; }
   core::StateTable* state() const { return &opens; }
+  std::shared_ptr<const tls::Context> tls() const { return security.context(); }
   Status sync(const core::PendingDurability& pending) const { return ns.sync({}, pending); }
 
   core::Namespace& ns;
@@ -75,6 +79,7 @@ struct NativeProtocol {
   const core::Registry& registry;
   const HostKeys& host_keys;
   qos::Scheduler* const qos_classes;
+  const ServerSecurity& security;
   OperationMetrics metrics;
   LoginThrottle throttle;
   SessionTable sessions;

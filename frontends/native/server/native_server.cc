@@ -14,7 +14,8 @@ namespace stoa::native {
 struct NativeServer::Parts {
   Parts(const NativeServerOptions& options, core::Namespace& ns, core::StateTable& state, core::Registry& registry,
         const HostKeys& host_keys, MetricRegistry& metrics)
-      : protocol(ns, state, registry, host_keys, options.scheduler, options.lease, metrics) {}
+      : security(options.tls_required, options.tls),
+        protocol(ns, state, registry, host_keys, options.scheduler, options.lease, security, metrics) {}
 
   // The life of the thread that ends silent sessions.
   void keep_sessions(const std::stop_token& stop) {
@@ -27,6 +28,7 @@ struct NativeServer::Parts {
     }
   }
 
+  ServerSecurity security;
   NativeProtocol protocol;
   std::unique_ptr<wire::Server<NativeProtocol>> server;
   std::mutex mutex;  // guards nothing but the sleep of the thread
@@ -82,6 +84,10 @@ Status NativeServer::evict(core::HolderId client) {
   return fail(Errc::kNotFound);
 }
 
+void NativeServer::renew(std::shared_ptr<const tls::Context> tls) {
+  parts_->security.renew(std::move(tls));
+}
+
 bool NativeServer::drain(std::chrono::milliseconds patience) {
   return parts_->server->drain(patience);
 }
@@ -91,6 +97,7 @@ void NativeServer::stop() {
     parts_->keeper.request_stop();
     parts_->keeper.join();
   }
+  parts_->protocol.sessions.stop_recalls();
   parts_->server->stop();
 }
 

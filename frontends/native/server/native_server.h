@@ -13,6 +13,7 @@
 #include "core/api/registry.h"
 #include "core/api/state.h"
 #include "frontends/native/server/host_keys.h"
+#include "frontends/tls/context.h"
 #include "frontends/wire/limits.h"
 #include "qos/scheduler.h"
 
@@ -26,6 +27,8 @@ struct NativeServerOptions {
   qos::Scheduler* scheduler =
       nullptr;                     // of the registry's QoS classes; null: nobody is held back. Must outlive the server
   std::chrono::seconds lease{90};  // so long a session may be silent
+  std::shared_ptr<const tls::Context> tls{};  // null: none is offered
+  bool tls_required = false;                  // refuses clients without; needs `tls`
 };
 
 // A client as administrators see it.
@@ -52,6 +55,9 @@ class NativeServer {
   // Ends the client's session and all that it holds, for good: after a restart it may not reclaim it. The client may
   // log in again, and is told that what it held is lost. kNotFound.
   Status evict(core::HolderId client);
+
+  // Connections that come from now on are shown this certificate. Only for a server that was started with one.
+  void renew(std::shared_ptr<const tls::Context> tls);
 
   // Takes no new messages, finishes those that run and sends their replies. False: some were left when time was up.
   bool drain(std::chrono::milliseconds patience);

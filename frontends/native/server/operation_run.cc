@@ -46,6 +46,12 @@ WireStatus OperationRun::through(U64 number, core::FileId file, std::uint32_t ac
   return WireStatus::ok;
 }
 
+WireStatus OperationRun::cached(U64 lease) {
+  if (lease == 0) return WireStatus::ok;
+  ctx.cached_under = session.leases.find(lease);
+  return ctx.cached_under ? WireStatus::ok : WireStatus::lease_lost;
+}
+
 WireStatus OperationRun::check_grace(bool reclaim) {
   const std::string name = session.key.stable_name();
   if (reclaim) {
@@ -80,6 +86,7 @@ void OperationRun::all() {
   for (std::size_t i = 0; i < message.operations.size(); ++i) {
     ctx.request = key.operation(static_cast<std::uint32_t>(i));
     ctx.open = core::kNoOpen;
+    ctx.cached_under.reset();
     ctx.durability = durability;
     const WireStatus status = one(message.operations[i]);
     native.metrics.ran(message.operations[i].code, status != WireStatus::ok);

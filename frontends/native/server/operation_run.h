@@ -42,6 +42,8 @@ class OperationRun {
   // ok: `number` is 0, or an open of this session and file with this access (OpenAccess), by which content is touched
   // from now on. bad_open.
   WireStatus through(U64 number, core::FileId file, std::uint32_t access);
+  // ok: `lease` is 0, or the number of a lease of this session, under which the change was cached. lease_lost.
+  WireStatus cached(U64 lease);
   // Calls with the context; what its caller may not do any more, but could when it opened the file, is done all the
   // same (POSIX: rights are looked at once, by open). Not for files with set-id bits, which a write must take off.
   template <class Call>

@@ -12,6 +12,8 @@
 #include "core/api/ids.h"
 #include "core/api/request_key.h"
 #include "frontends/native/server/principal.h"
+#include "frontends/native/server/push_channels.h"
+#include "frontends/native/server/session_leases.h"
 #include "frontends/native/server/slots.h"
 
 namespace stoa::native {
@@ -55,8 +57,11 @@ class Session {
   const std::string peer;  // address, for people
   const core::HolderId holder;
   Slots slots;
-  std::mutex remember_mutex;           // guards `remembered`, over the durable write
-  bool remembered = false;             // the core waits for it after a restart
+  SessionLeases leases;
+  PushChannels channels;
+  std::mutex remember_mutex;           // guards the next two, over the durable write
+  std::uint32_t remembered = 0;        // so often: the core waits for it after a restart
+  bool writes = false;                 // others wait for what it may have written, too
   std::atomic<bool> reclaimed{false};  // it has asked back what it wants
   std::atomic<bool> ended{false};
   std::atomic<std::int64_t> heard_ns{0};

@@ -12,7 +12,8 @@ SessionTable::SessionTable(core::StateTable& state, std::chrono::seconds lease, 
       count_(metrics.gauge("stoa_native_sessions", "Sessions of native clients.")),
       refused_(metrics.counter("stoa_native_sessions_refused_total", "Log-ins refused for too many sessions.")),
       silent_(metrics.counter("stoa_native_sessions_silent_total", "Sessions ended because their client was silent.")),
-      numbers_(std::random_device{}()) {}
+      numbers_(std::random_device{}()),
+      recalls_(state, metrics) {}
 
 SessionTable::Entered SessionTable::enter(const SessionKey& key, const std::string& peer, Clock::time_point now) {
   const std::string name = key.stable_name();
@@ -26,13 +27,15 @@ SessionTable::Entered SessionTable::enter(const SessionKey& key, const std::stri
     refused_.add();
     return {};
   }
-  const core::HolderId holder = state_.add_holder(core::Protocol::kNative, nullptr, peer);
+  const core::HolderId holder =
+      state_.add_holder(core::Protocol::kNative, &recalls_, peer, {.recall_timeout = kLeaseRecallTime});
   if (holder == core::kNoHolder) {
     refused_.add();
     return {};
   }
   auto session = std::make_shared<Session>(numbers_() | 1, key, peer, holder, reply_memory_);
   heard(*session, now);
+  recalls_.add(holder, session);
   sessions_.emplace(name, session);
   count_.set(static_cast<std::int64_t>(sessions_.size()));
   return {session, true};
@@ -41,10 +44,25 @@ SessionTable::Entered SessionTable::enter(const SessionKey& key, const std::stri
 Status SessionTable::remember(Session& session) {
   const std::lock_guard lock(session.remember_mutex);
   if (session.ended.load()) return fail(Errc::kStale);
-  if (session.remembered) return {};
+  if (session.remembered > 0) return {};
   STOA_CHECK_OK(state_.remember_client(core::Protocol::kNative, session.key.stable_name()));
-  session.remembered = true;
+  ++session.remembered;
   return {};
+}
+
+Status SessionTable::remember_writer(Session& session) {
+  const std::lock_guard lock(session.remember_mutex);
+  if (session.ended.load()) return fail(Errc::kStale);
+  if (session.writes) return {};
+  STOA_CHECK_OK(state_.remember_writer(core::Protocol::kNative, session.key.stable_name()));
+  ++session.remembered;
+  session.writes = true;
+  return {};
+}
+
+void SessionTable::attach(Session& session, const std::weak_ptr<PushChannels::Connection>& connection) {
+  session.channels.add(connection);
+  if (session.leases.send_again()) recalls_.send(session.holder);
 }
 
 void SessionTable::end(Session& session) {
@@ -61,9 +79,11 @@ void SessionTable::end(Session& session) {
     count_.set(static_cast<std::int64_t>(sessions_.size()));
   }
   state_.remove_holder(session.holder);
+  recalls_.remove(session.holder);
   const std::lock_guard lock(session.remember_mutex);
-  if (!session.remembered) return;
-  if (const Status forgotten = state_.forget_client(core::Protocol::kNative, name); !forgotten) {
+  for (; session.remembered > 0; --session.remembered) {
+    const Status forgotten = state_.forget_client(core::Protocol::kNative, name);
+    if (forgotten) continue;
     log_warning("native", "a client that has ended stays on record, so the next start waits for it",
                 {{"client", session.peer}, {"error", describe(forgotten.error())}});
   }

@@ -11,6 +11,7 @@
 
 #include "base/metrics.h"
 #include "core/api/state.h"
+#include "frontends/native/server/lease_recalls.h"
 #include "frontends/native/server/session.h"
 
 namespace stoa::native {
@@ -40,6 +41,8 @@ class SessionTable {
   // Before the first open or lock of a session: a start waits for it from then on. Blocks for a durable write. Errors
   // of StateTable::remember_client().
   Status remember(Session& session);
+  // The same before its first lease for writing. Errors of StateTable::remember_writer().
+  Status remember_writer(Session& session);
   // Ends it and all that it holds, for good. Idempotent.
   void end(Session& session);
   // Those that were silent for longer than the lease.
@@ -47,6 +50,10 @@ class SessionTable {
 
   std::vector<std::shared_ptr<Session>> list() const;
   std::chrono::seconds lease() const { return lease_; }
+  void stop_recalls() { recalls_.stop(); }
+  void send_recalls(const Session& session) { recalls_.send(session.holder); }
+  // A connection of the session may be sent to from now on.
+  void attach(Session& session, const std::weak_ptr<PushChannels::Connection>& connection);
 
  private:
   core::StateTable& state_;
@@ -58,6 +65,7 @@ class SessionTable {
   mutable std::mutex mutex_;                                            // guards what follows
   std::unordered_map<std::string, std::shared_ptr<Session>> sessions_;  // by stable name
   std::mt19937_64 numbers_;
+  LeaseRecalls recalls_;  // last: it goes first, with its thread
 };
 
 }  // namespace stoa::native

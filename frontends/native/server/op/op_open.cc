@@ -62,7 +62,11 @@ WireStatus op_open(OperationRun& run, const OpenArgs& in, OpenReply& out) {
     out.attr = to_wire(now.attr);
     return WireStatus::ok;
   }
-  STOA_NATIVE_OK(run.check_grace(request->reclaim));
+  // A file that is made now cannot have been open before the restart. And what was made, and not answered, is sent
+  // again in grace: only as the same message, which the core knows, is it answered as made, so it must not be put off.
+  const bool makes =
+      in.disposition == kOpenCreate || in.disposition == kOpenExclusive || in.disposition == kOpenNameless;
+  if (!makes || !run.state.in_grace()) STOA_NATIVE_OK(run.check_grace(request->reclaim));
   STOA_NATIVE_CHECK(run.native.sessions.remember(run.session));
   STOA_NATIVE_TRY(opened, run.ns.open(run.ctx, *request));
   // A new file is its maker's, whatever its mode says.

@@ -3,8 +3,11 @@
 namespace stoa::native {
 
 WireStatus op_reclaim_done(OperationRun& run, const Nothing&, Nothing&) {
-  if (!run.session.reclaimed.exchange(true))
-    run.state.reclaim_done(core::Protocol::kNative, run.session.key.stable_name());
+  const std::string name = run.session.key.stable_name();
+  // It stays on record, and is forgotten when this session ends.
+  if (run.state.may_reclaim(core::Protocol::kNative, name))
+    STOA_NATIVE_CHECK(run.native.sessions.remember(run.session));
+  if (!run.session.reclaimed.exchange(true)) run.state.reclaim_done(core::Protocol::kNative, name);
   return WireStatus::ok;
 }
 

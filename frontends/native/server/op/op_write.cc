@@ -10,6 +10,7 @@ WireStatus op_write(OperationRun& run, const WriteArgs& in, WriteReply& out) {
   if (in.offset > core::kFileBytesMax || in.data_bytes > core::kFileBytesMax - in.offset)
     return WireStatus::file_too_big;
   STOA_NATIVE_OK(run.through(in.open, file, kOpenWrite));
+  STOA_NATIVE_OK(run.cached(in.lease));
   STOA_NATIVE_CHECK(run.state.check_denied(file, run.ctx.open, core::kShareWrite));
   run.ctx.durability = in.stable != 0 ? core::Durability::kDurable : core::Durability::kApplied;
   const std::span<const std::byte> data[] = {*bytes};

@@ -1,15 +1,18 @@
 // A server of the native protocol as the storage of a mount.
 #pragma once
 
-#include "frontends/native/client/client.h"
-#include "frontends/native/mount/storage.h"
-#include "frontends/native/protocol/message.h"
+#include <atomic>
 
-namespace stoa::native::mount {
+#include "frontends/native/cache/lease_calls.h"
+#include "frontends/native/client/client.h"
+#include "frontends/native/protocol/message.h"
+#include "frontends/native/storage/storage.h"
+
+namespace stoa::native {
 
 // Each call is one batch, of one round trip. `client` outlives it. With a user's key all calls are that user's; with a
 // host's key each is for whom the asker says.
-class NativeStorage : public Storage {
+class NativeStorage : public Storage, public LeaseCalls {
  public:
   NativeStorage(Client& client, KeyKind key)
       : client_(client), root_(core::FileId{client.facts().root}), names_askers_(key == KeyKind::kHost) {}
@@ -37,11 +40,13 @@ class NativeStorage : public Storage {
   void close(const Asker& asker, OpenNumber open) override;
   Result<std::size_t> read(const Asker& asker, core::FileId id, OpenNumber open, std::uint64_t offset,
                            std::span<std::byte> into) override;
-  Result<std::size_t> write(const Asker& asker, core::FileId id, OpenNumber open, std::uint64_t offset,
-                            std::span<const std::byte> data, bool durable) override;
-  Result<std::size_t> append(const Asker& asker, core::FileId id, OpenNumber open, std::span<const std::byte> data,
-                             bool durable) override;
+  Result<StorageWritten> write(const Asker& asker, core::FileId id, OpenNumber open, std::uint64_t offset,
+                               std::span<const std::byte> data, WriteWay way) override;
+  std::vector<Result<StorageWritten>> write_all(const Asker& asker, std::span<const StorageWrite> writes) override;
+  Result<StorageWritten> append(const Asker& asker, core::FileId id, OpenNumber open, std::span<const std::byte> data,
+                                bool durable) override;
   Status commit(const Asker& asker, core::FileId id, OpenNumber open) override;
+  std::vector<Status> commit_all(const Asker& asker, std::span<const StorageCommit> commits) override;
   Status allocate(const Asker& asker, const core::RangeRequest& range, OpenNumber open) override;
   Status zero(const Asker& asker, const core::RangeRequest& range, OpenNumber open) override;
   Status punch(const Asker& asker, const core::RangeRequest& range, OpenNumber open) override;
@@ -58,6 +63,13 @@ class NativeStorage : public Storage {
   Result<std::optional<StorageLock>> test_lock(const Asker& asker, const StorageLock& wanted) override;
   Status unlock(const Asker& asker, const StorageLock& range) override;
 
+  std::uint64_t new_lease() override { return client_.new_lease(); }
+  OpenNumber new_open() override { return client_.new_open(); }
+  std::int64_t trusted_until_ns() const override { return client_.trusted_until_ns(); }
+  Status acknowledge(std::uint64_t lease, std::uint32_t keeps) override;
+  std::vector<Status> open_numbered(const core::Credentials& cred, std::span<const NumberedOpen> opens) override;
+  void stop_waiting() override { waits_not_ = true; }
+
  private:
   Result<Replies> run(const Asker& asker, const Batch& batch, bool asks_once = false);
   // A batch of one operation. The reply's texts live as long as `kept`.
@@ -71,8 +83,9 @@ class NativeStorage : public Storage {
   Status status(const Asker& asker, const typename Operation::Arguments& arguments);
 
   Client& client_;
+  std::atomic<bool> waits_not_{false};
   const core::FileId root_;
   const bool names_askers_;
 };
 
-}  // namespace stoa::native::mount
+}  // namespace stoa::native

@@ -1,6 +1,9 @@
-#include "frontends/native/mount/wire_values.h"
+#include "frontends/native/storage/wire_values.h"
 
-namespace stoa::native::mount {
+#include <cstdint>
+#include <limits>
+
+namespace stoa::native {
 namespace {
 
 Timestamp core_timestamp(U64 ns) {
@@ -36,6 +39,8 @@ U32 wire_type(core::FileType type) {
 
 Result<core::Attributes> from_wire(const native::Attributes& attr) {
   STOA_TRY(type, file_type(attr.type));
+  // Offsets of POSIX end there.
+  if (attr.size > std::numeric_limits<std::int64_t>::max()) return fail(Errc::kCorrupt, "the size of a file");
   return core::Attributes{.id = core::FileId{attr.id},
                           .generation = attr.generation,
                           .type = type,
@@ -127,4 +132,4 @@ U32 wire_xattr_mode(core::XattrMode mode) {
   return kXattrSet;
 }
 
-}  // namespace stoa::native::mount
+}  // namespace stoa::native

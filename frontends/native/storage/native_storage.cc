@@ -1,11 +1,11 @@
-#include "frontends/native/mount/native_storage.h"
+#include "frontends/native/storage/native_storage.h"
 
 #include <algorithm>
 #include <cerrno>
 
-#include "frontends/native/mount/wire_values.h"
+#include "frontends/native/storage/wire_values.h"
 
-namespace stoa::native::mount {
+namespace stoa::native {
 namespace {
 
 // Of the entries of a directory, in one reply.
@@ -27,6 +27,19 @@ StorageLock in_the_way(core::FileId file, const LockReply& lock) {
           .exclusive = lock.exclusive != 0};
 }
 
+void add_wish(Batch& batch, const LeaseWish& wish) {
+  batch.add<operations::lease>(
+      {.file = wire_file(wish.file), .lease = wish.number, .lease_bits = wish.bits, .kind = wish.of_files ? 1u : 0u});
+}
+
+template <class Reply>
+Result<StorageWritten> written_of(const Result<Reply>& reply, std::size_t asked) {
+  if (!reply) return fail(reply.error());
+  if (reply->length > asked) return fail(Errc::kCorrupt, "more was written than asked");
+  STOA_TRY(attr, from_wire(reply->attr));
+  return StorageWritten{reply->length, attr};
+}
+
 }  // namespace
 
 Result<Replies> NativeStorage::run(const Asker& asker, const Batch& batch, bool asks_once) {
@@ -42,10 +55,17 @@ template <class Operation>
 Result<typename Operation::Reply> NativeStorage::one(const Asker& asker, const typename Operation::Arguments& arguments,
                                                      Replies& kept) {
   Batch batch;
-  batch.add<Operation>(arguments);
+  if (asker.wish != nullptr) add_wish(batch, *asker.wish);
+  const std::size_t at = batch.add<Operation>(arguments);
   STOA_TRY(replies, run(asker, batch));
   kept = std::move(replies);
-  return kept.get<Operation>(0);
+  // What is not grantable is granted with no bits. An error is one of the file, and the call would get it too.
+  if (asker.wish != nullptr) {
+    STOA_TRY(lease, kept.get<operations::lease>(0));
+    asker.wish->answered = true;
+    asker.wish->granted = lease.lease_bits;
+  }
+  return kept.get<Operation>(at);
 }
 
 template <class Operation>
@@ -210,22 +230,22 @@ Result<std::size_t> NativeStorage::read(const Asker& asker, core::FileId id, Ope
   return length;
 }
 
-Result<std::size_t> NativeStorage::write(const Asker& asker, core::FileId id, OpenNumber open, std::uint64_t offset,
-                                         std::span<const std::byte> data, bool durable) {
+Result<StorageWritten> NativeStorage::write(const Asker& asker, core::FileId id, OpenNumber open, std::uint64_t offset,
+                                            std::span<const std::byte> data, WriteWay way) {
   Batch batch;
-  batch.add_write({.file = wire_file(id), .open = open, .offset = offset, .stable = durable ? 1u : 0u}, data);
+  batch.add_write(
+      {.file = wire_file(id), .open = open, .offset = offset, .stable = way.durable ? 1u : 0u, .lease = way.lease},
+      data);
   STOA_TRY(replies, run(asker, batch));
-  STOA_TRY(reply, replies.get<operations::write>(0));
-  return std::size_t{reply.length};
+  return written_of(replies.get<operations::write>(0), data.size());
 }
 
-Result<std::size_t> NativeStorage::append(const Asker& asker, core::FileId id, OpenNumber open,
-                                          std::span<const std::byte> data, bool durable) {
+Result<StorageWritten> NativeStorage::append(const Asker& asker, core::FileId id, OpenNumber open,
+                                             std::span<const std::byte> data, bool durable) {
   Batch batch;
   batch.add_with<operations::append>({.file = wire_file(id), .open = open, .stable = durable ? 1u : 0u}, data);
   STOA_TRY(replies, run(asker, batch));
-  STOA_TRY(reply, replies.get<operations::append>(0));
-  return std::size_t{reply.length};
+  return written_of(replies.get<operations::append>(0), data.size());
 }
 
 Status NativeStorage::commit(const Asker& asker, core::FileId id, OpenNumber open) {
@@ -270,6 +290,7 @@ Result<std::uint64_t> NativeStorage::copy_range(const Asker& asker, const core::
                                                .length = r.length,
                                                .share = r.share ? 1u : 0u},
                                               kept));
+  if (r.length != 0 && reply.length > r.length) return fail(Errc::kCorrupt, "more was copied than asked");
   return reply.length;
 }
 
@@ -331,4 +352,4 @@ Status NativeStorage::unlock(const Asker& asker, const StorageLock& range) {
       asker, {.file = args.file, .owner = args.owner, .offset = args.offset, .length = args.length});
 }
 
-}  // namespace stoa::native::mount
+}  // namespace stoa::native

@@ -5,9 +5,9 @@
 #include "core/api/requests.h"
 #include "frontends/native/protocol/layouts.h"
 
-namespace stoa::native::mount {
+namespace stoa::native {
 
-// kCorrupt: a type that is none.
+// kCorrupt: a type or a size that is none.
 Result<core::Attributes> from_wire(const native::Attributes& attr);
 Result<core::FileType> file_type(U32 type);
 U32 wire_type(core::FileType type);
@@ -20,4 +20,4 @@ inline File wire_file(core::FileId id) {
   return File{static_cast<std::uint64_t>(id)};
 }
 
-}  // namespace stoa::native::mount
+}  // namespace stoa::native

@@ -17,12 +17,23 @@
 #include "core/api/lock_request.h"
 #include "core/api/requests.h"
 
-namespace stoa::native::mount {
+namespace stoa::native {
+
+// A lease that is asked for with a call: in its message, before it, so that what the call reads is under the lease.
+struct LeaseWish {
+  core::FileId file = core::kNoFile;
+  std::uint64_t number = 0;   // LeaseArgs::lease
+  std::uint32_t bits = 0;     // core::LeaseBits that are wanted
+  bool of_files = false;      // the files lease of a directory
+  bool answered = false;      // by the server: false too when the call did not ask, or its reply is not known
+  std::uint32_t granted = 0;  // all that the lease has now
+};
 
 // For whom a call is.
 struct Asker {
   core::Credentials cred;
   std::function<bool()> gives_up{};  // asked from time to time during long waits; empty: never
+  LeaseWish* wish = nullptr;         // lookup, getattr, access, open, readdir and calls that make a name ask for it
 };
 
 // An open at the server. 0: none; content is then read and written by permission.
@@ -36,6 +47,33 @@ struct StorageEntries {
   std::vector<core::DirectoryEntry> entries;
   bool end = false;
 };
+// How bytes are written.
+struct WriteWay {
+  bool durable = false;  // before it returns; else kept until commit(), also when the server restarts
+  std::uint64_t lease =
+      0;  // HeldLease::number under which the bytes were buffered: kLeaseLost when it is gone; 0: none
+};
+struct StorageWritten {
+  std::size_t length = 0;
+  // Of the file behind it. Empty: not known, as the bytes are still buffered.
+  std::optional<core::Attributes> attr{};
+};
+// One of several writes that leave together.
+struct StorageWrite {
+  core::FileId id = core::kNoFile;
+  OpenNumber open = 0;
+  std::uint64_t offset = 0;
+  std::span<const std::byte> data{};
+  std::uint64_t lease = 0;  // WriteWay::lease
+  bool closes = false;      // the open is closed behind it, also when it fails
+};
+inline constexpr std::size_t kWritesMost = 128;              // of one write_all(); with their closes, one message
+inline constexpr std::size_t kWriteBytesMost = 1024 * 1024;  // of one write or read, or of all of one write_all()
+struct StorageCommit {
+  core::FileId id = core::kNoFile;
+  OpenNumber open = 0;
+};
+inline constexpr std::size_t kCommitsMost = 256;  // of one commit_all()
 struct StorageLock {
   core::FileId file = core::kNoFile;
   std::uint64_t owner = 0;
@@ -73,13 +111,20 @@ class Storage {
   virtual void close(const Asker& asker, OpenNumber open) = 0;
   virtual Result<std::size_t> read(const Asker& asker, core::FileId id, OpenNumber open, std::uint64_t offset,
                                    std::span<std::byte> into) = 0;
-  // Not `durable`: kept until commit(), also when the server restarts.
-  virtual Result<std::size_t> write(const Asker& asker, core::FileId id, OpenNumber open, std::uint64_t offset,
-                                    std::span<const std::byte> data, bool durable) = 0;
+  virtual Result<StorageWritten> write(const Asker& asker, core::FileId id, OpenNumber open, std::uint64_t offset,
+                                       std::span<const std::byte> data, WriteWay way) = 0;
+  // Writes of one user, not durable, to any files, in their order: each has its own result, and a failure does not end
+  // those behind it. At most kWritesMost, of kWriteBytesMost together. Here: one by one; one message where a server is
+  // asked.
+  virtual std::vector<Result<StorageWritten>> write_all(const Asker& asker, std::span<const StorageWrite> writes);
   // At the end of the file, wherever that is when the server runs it.
-  virtual Result<std::size_t> append(const Asker& asker, core::FileId id, OpenNumber open,
-                                     std::span<const std::byte> data, bool durable) = 0;
+  virtual Result<StorageWritten> append(const Asker& asker, core::FileId id, OpenNumber open,
+                                        std::span<const std::byte> data, bool durable) = 0;
   virtual Status commit(const Asker& asker, core::FileId id, OpenNumber open) = 0;
+  // Several files of one user, at most kCommitsMost, each with its own result.
+  virtual std::vector<Status> commit_all(const Asker& asker, std::span<const StorageCommit> commits);
+  // At each close(2) of an open file: errors of buffered writes that are known by now, once per open.
+  virtual Status flush(const Asker&, core::FileId, OpenNumber) { return {}; }
   virtual Status allocate(const Asker& asker, const core::RangeRequest& range, OpenNumber open) = 0;
   virtual Status zero(const Asker& asker, const core::RangeRequest& range, OpenNumber open) = 0;
   virtual Status punch(const Asker& asker, const core::RangeRequest& range, OpenNumber open) = 0;
@@ -99,4 +144,4 @@ class Storage {
   virtual Status unlock(const Asker& asker, const StorageLock& range) = 0;
 };
 
-}  // namespace stoa::native::mount
+}  // namespace stoa::native

@@ -1,0 +1,95 @@
+// What is kept under one lease.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/api/attributes.h"
+#include "core/api/credentials.h"
+#include "core/api/requests.h"
+#include "frontends/native/cache/held_lease.h"
+
+namespace stoa::native {
+
+// Counts the events of a cache: grants, ends, changes.
+using Moment = std::uint64_t;
+
+struct KeptName {
+  core::FileId id = core::kNoFile;  // kNoFile: there is no such name
+};
+
+// What one user may do with a file.
+struct KeptRights {
+  std::uint32_t user = 0;                // KnownUsers
+  std::uint32_t known = 0, granted = 0;  // AccessBits
+};
+
+struct KeptFile {
+  std::optional<core::Attributes> attr;
+  std::optional<std::string> target;
+  std::vector<KeptRights> rights;
+  Moment since = 0;     // what was sent before is not kept
+  bool opened = false;  // under the lease
+
+  void forget(Moment now) {
+    attr.reset();
+    rights.clear();
+    since = now;
+  }
+};
+
+// A name that is being changed by this client.
+struct NameChange {
+  core::FileId dir = core::kNoFile;
+  std::string name;
+  Moment sent = 0;
+  bool removes = false;
+  HeldLease lease{};  // of the directory, when it has one
+  std::vector<core::FileId>
+      uncovered{};    // what the name was known to be; if it was not known, all files of the directory
+  bool alone = true;  // no other change of the name was under way at the same time
+};
+
+// A listing, or the beginning of one.
+struct KeptListing {
+  std::vector<core::DirectoryEntry> entries;  // without attributes
+  Moment sent = 0;                            // the first request
+  std::int64_t bytes = 0;                     // an estimate
+  bool whole = false;
+};
+
+struct NameHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view name) const { return std::hash<std::string_view>{}(name); }
+};
+
+struct KeptDirectory {
+  std::unordered_map<std::string, KeptName, NameHash, std::equal_to<>> names;
+  using Files = std::unordered_map<core::FileId, KeptFile>;
+  Files files;
+  KeptListing listing;
+  bool complete = false;   // a name that is not in `names` does not exist
+  Moment names_since = 0;  // names of what was sent before are not kept
+  std::int64_t bytes = 0;  // an estimate
+};
+
+// Users by small numbers, which are never given twice. Bounded: when there are too many, all are forgotten.
+class KnownUsers {
+ public:
+  std::uint32_t number_of(const core::Credentials& cred);
+
+ private:
+  static constexpr std::size_t kUsersMost = 1024;
+  struct Hash {
+    std::size_t operator()(const core::Credentials& cred) const;
+  };
+  std::unordered_map<core::Credentials, std::uint32_t, Hash> numbers_;
+  std::uint32_t last_ = 0;
+};
+
+}  // namespace stoa::native

@@ -1,0 +1,137 @@
+// What is answered from the caches.
+#include <algorithm>
+
+#include "frontends/native/cache/lease_cache.h"
+
+namespace stoa::native {
+namespace {
+
+using core::kReadCaching;
+
+constexpr std::size_t kNameBytesMost = 255;
+
+}  // namespace
+
+LeaseCache::Lease* LeaseCache::trusted_directory(core::FileId dir) {
+  Lease* lease = lease_on(dir);
+  if (lease == nullptr || !lease->of_files) return nullptr;
+  return trusted_cover(dir, kReadCaching);
+}
+
+std::uint32_t LeaseCache::identity_of(const core::Credentials& cred) {
+  return users_.number_of(cred);
+}
+
+bool LeaseCache::search_known(Lease& dir, const core::Credentials& cred, std::uint32_t wanted) {
+  const auto file = dir.kept.files.find(dir.file);
+  if (file == dir.kept.files.end()) return false;
+  const std::uint32_t user = identity_of(cred);
+  return std::ranges::any_of(
+      file->second.rights, [&](const KeptRights& one) { return one.user == user && (one.granted & wanted) == wanted; });
+}
+
+std::optional<Result<core::Attributes>> LeaseCache::lookup(const core::Credentials& cred, core::FileId parent,
+                                                           std::string_view name) {
+  const std::lock_guard lock(mutex_);
+  ++counts_.misses;
+  if (name.size() > kNameBytesMost || name == "." || name == "..") return {};
+  Lease* dir = trusted_directory(parent);
+  if (dir == nullptr || !search_known(*dir, cred, core::kAccessLookup)) return {};
+  const auto found = dir->kept.names.find(name);
+  const bool known = found != dir->kept.names.end();
+  // Names that begin with a dot may be there without being listed (the recycle bin).
+  const bool absent = known ? found->second.id == core::kNoFile : dir->kept.complete && !name.starts_with('.');
+  if (!known && !absent) return {};
+  if (absent) {
+    --counts_.misses;
+    ++counts_.hits;
+    return Result<core::Attributes>(fail(Errc::kNotFound));
+  }
+  Lease* lease = trusted_cover(found->second.id, kReadCaching);
+  if (lease == nullptr) return {};
+  const auto file = lease->kept.files.find(found->second.id);
+  if (file == lease->kept.files.end() || !file->second.attr) return {};
+  --counts_.misses;
+  ++counts_.hits;
+  return Result<core::Attributes>(*file->second.attr);
+}
+
+std::optional<core::Attributes> LeaseCache::getattr(core::FileId id) {
+  const std::lock_guard lock(mutex_);
+  ++counts_.misses;
+  Lease* lease = trusted_cover(id, kReadCaching);
+  if (lease == nullptr) return {};
+  const auto file = lease->kept.files.find(id);
+  if (file == lease->kept.files.end() || !file->second.attr) return {};
+  --counts_.misses;
+  ++counts_.hits;
+  return file->second.attr;
+}
+
+std::optional<std::uint32_t> LeaseCache::access(const core::Credentials& cred, core::FileId id, std::uint32_t wanted) {
+  const std::lock_guard lock(mutex_);
+  ++counts_.misses;
+  Lease* lease = trusted_cover(id, kReadCaching);
+  if (lease == nullptr) return {};
+  const auto file = lease->kept.files.find(id);
+  if (file == lease->kept.files.end()) return {};
+  const std::uint32_t user = identity_of(cred);
+  for (const KeptRights& one : file->second.rights) {
+    if (one.user != user || (one.known & wanted) != wanted) continue;
+    --counts_.misses;
+    ++counts_.hits;
+    return one.granted & wanted;
+  }
+  return {};
+}
+
+std::optional<std::string> LeaseCache::readlink(core::FileId id) {
+  const std::lock_guard lock(mutex_);
+  ++counts_.misses;
+  Lease* lease = trusted_cover(id, kReadCaching);
+  if (lease == nullptr) return {};
+  const auto file = lease->kept.files.find(id);
+  if (file == lease->kept.files.end() || !file->second.target) return {};
+  --counts_.misses;
+  ++counts_.hits;
+  return file->second.target;
+}
+
+std::optional<StorageEntries> LeaseCache::readdir(const core::Credentials& cred, const core::ReaddirRequest& request) {
+  const std::lock_guard lock(mutex_);
+  ++counts_.misses;
+  Lease* dir = trusted_directory(request.dir);
+  if (dir == nullptr || !dir->kept.listing.whole || !search_known(*dir, cred, core::kAccessRead)) return {};
+  const std::vector<core::DirectoryEntry>& all = dir->kept.listing.entries;
+  auto at = std::ranges::upper_bound(all, request.cookie, {}, &core::DirectoryEntry::cookie);
+  StorageEntries reply;
+  std::size_t name_bytes = 0;
+  for (; at != all.end() && reply.entries.size() < request.entries_max; ++at) {
+    name_bytes += at->name.size();
+    if (name_bytes > request.name_bytes_max && !reply.entries.empty()) break;
+    core::DirectoryEntry entry = *at;
+    if (request.want_attributes && entry.name != "." && entry.name != "..") {
+      Lease* lease = trusted_cover(entry.id, kReadCaching);
+      if (lease == nullptr) return {};
+      const auto file = lease->kept.files.find(entry.id);
+      if (file == lease->kept.files.end() || !file->second.attr) return {};
+      entry.attr = file->second.attr;
+    }
+    reply.entries.push_back(std::move(entry));
+  }
+  reply.end = at == all.end();
+  --counts_.misses;
+  ++counts_.hits;
+  return reply;
+}
+
+core::FileId LeaseCache::file_of(core::FileId parent, std::string_view name) const {
+  const std::lock_guard lock(mutex_);
+  const auto lease = on_.find(parent);
+  if (lease == on_.end()) return core::kNoFile;
+  const KeptDirectory& kept = leases_.at(lease->second).kept;
+  const auto found = kept.names.find(name);
+  return found == kept.names.end() ? core::kNoFile : found->second.id;
+}
+
+}  // namespace stoa::native

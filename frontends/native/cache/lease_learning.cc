@@ -1,0 +1,175 @@
+// What enters the caches.
+#include <algorithm>
+
+#include "frontends/native/cache/lease_cache.h"
+
+namespace stoa::native {
+namespace {
+
+using core::kReadCaching;
+
+// Of memory, about.
+constexpr std::int64_t kNameBytes = 96;
+constexpr std::int64_t kFileBytes = 320;
+constexpr std::int64_t kEntryBytes = 112;
+constexpr std::size_t kRightsMost = 64;  // users of one file
+
+// Rights of a file that only its directory decides are not among what a lease on the file covers.
+constexpr std::uint32_t kKeptRights = ~std::uint32_t{core::kAccessDelete};
+
+std::int64_t bytes_of_name(std::string_view name) {
+  return kNameBytes + static_cast<std::int64_t>(name.size());
+}
+
+}  // namespace
+
+void LeaseCache::count_bytes(Lease& lease, std::int64_t before) {
+  counts_.bytes = static_cast<std::uint64_t>(static_cast<std::int64_t>(counts_.bytes) + lease.kept.bytes - before);
+}
+
+bool LeaseCache::may_keep(const Lease& lease, const LeaseTicket& ticket) {
+  return (lease.bits & ~lease.going & kReadCaching) != 0 && lease.since <= ticket.granted;
+}
+
+KeptFile* LeaseCache::place_of(const LeaseTicket& ticket, core::FileId file) {
+  Lease* lease = cover(file, kReadCaching);
+  if (lease == nullptr || !may_keep(*lease, ticket)) return nullptr;
+  const auto [at, added] = lease->kept.files.try_emplace(file);
+  if (added) {
+    const std::int64_t before = lease->kept.bytes;
+    lease->kept.bytes += kFileBytes;
+    count_bytes(*lease, before);
+    at->second.since = forgot_unplaced_;
+  }
+  return at->second.since <= ticket.sent ? &at->second : nullptr;
+}
+
+void LeaseCache::drop_file(core::FileId file) {
+  const auto found = under_.find(file);
+  if (found == under_.end()) return;
+  forgot_unplaced_ = ++now_;
+  Lease& lease = leases_.at(found->second);
+  const std::int64_t before = lease.kept.bytes;
+  if (lease.kept.files.erase(file) != 0) lease.kept.bytes -= kFileBytes;
+  count_bytes(lease, before);
+  under_.erase(found);
+}
+
+// `parent`: the directory where the file was found, if its lease may be added to.
+void LeaseCache::keep_attributes(const LeaseTicket& ticket, const core::Attributes& attr, Lease* parent) {
+  const bool coverable = attr.type != core::FileType::kDirectory && attr.links == 1;
+  if (!coverable) drop_file(attr.id);
+  if (coverable && parent != nullptr && lease_on(attr.id) == nullptr) {
+    const auto found = under_.find(attr.id);
+    if (found != under_.end() && found->second != parent->number) drop_file(attr.id);
+    if (forgot_unplaced_ <= ticket.sent) under_.try_emplace(attr.id, parent->number);
+  }
+  KeptFile* place = place_of(ticket, attr.id);
+  if (place == nullptr) return;
+  // Replies may come in another order than the server ran them.
+  if (place->attr && place->attr->change > attr.change) return;
+  place->attr = attr;
+}
+
+void LeaseCache::learn_lookup(const LeaseTicket& ticket, const core::Credentials& cred, core::FileId parent,
+                              std::string_view name, const Result<core::Attributes>& found) {
+  if (!found && found.error().code != Errc::kNotFound) return;
+  learn_access(ticket, cred, parent, core::kAccessLookup, core::kAccessLookup);
+  const std::lock_guard lock(mutex_);
+  Lease* dir = lease_on(parent);
+  const bool keeps = dir != nullptr && dir->of_files && may_keep(*dir, ticket);
+  if (keeps && name != "." && name != ".." && dir->kept.names_since <= ticket.sent && !being_removed(parent, name)) {
+    const std::int64_t before = dir->kept.bytes;
+    const auto [at, added] = dir->kept.names.try_emplace(std::string(name));
+    at->second.id = found ? found->id : core::kNoFile;
+    if (added) dir->kept.bytes += bytes_of_name(name);
+    count_bytes(*dir, before);
+    if (found) keep_attributes(ticket, *found, dir);
+    return;
+  }
+  if (found) keep_attributes(ticket, *found, nullptr);
+}
+
+void LeaseCache::learn_attributes(const LeaseTicket& ticket, const core::Attributes& attr) {
+  const std::lock_guard lock(mutex_);
+  keep_attributes(ticket, attr, nullptr);
+}
+
+void LeaseCache::learn_access(const LeaseTicket& ticket, const core::Credentials& cred, core::FileId id,
+                              std::uint32_t wanted, std::uint32_t granted) {
+  wanted &= kKeptRights;
+  const std::lock_guard lock(mutex_);
+  KeptFile* place = place_of(ticket, id);
+  if (place == nullptr || wanted == 0) return;
+  const std::uint32_t user = identity_of(cred);
+  auto at = std::ranges::find(place->rights, user, &KeptRights::user);
+  if (at == place->rights.end()) {
+    if (place->rights.size() >= kRightsMost) place->rights.clear();
+    at = place->rights.insert(place->rights.end(), {.user = user});
+  }
+  at->known |= wanted;
+  at->granted = (at->granted & ~wanted) | (granted & wanted);
+}
+
+void LeaseCache::learn_target(const LeaseTicket& ticket, core::FileId id, const std::string& target) {
+  const std::lock_guard lock(mutex_);
+  KeptFile* place = place_of(ticket, id);
+  if (place == nullptr || place->target) return;
+  place->target = target;
+  Lease* lease = cover(id, kReadCaching);
+  const std::int64_t before = lease->kept.bytes;
+  lease->kept.bytes += static_cast<std::int64_t>(target.size());
+  count_bytes(*lease, before);
+}
+
+void LeaseCache::learn_entries(const LeaseTicket& ticket, const core::Credentials& cred,
+                               const core::ReaddirRequest& request, const StorageEntries& entries) {
+  learn_access(ticket, cred, request.dir, core::kAccessRead, core::kAccessRead);
+  const std::lock_guard lock(mutex_);
+  Lease* dir = lease_on(request.dir);
+  if (dir == nullptr || !dir->of_files || !may_keep(*dir, ticket) || dir->kept.names_since > ticket.sent) return;
+  KeptListing& listing = dir->kept.listing;
+  const std::int64_t before = dir->kept.bytes;
+  if (request.cookie == 0) {
+    dir->kept.bytes -= listing.bytes;
+    listing = {.sent = ticket.sent};
+  }
+  const std::uint64_t last = listing.entries.empty() ? 0 : listing.entries.back().cookie;
+  const bool goes_on = !listing.whole && listing.sent != 0 && request.cookie == last;
+  for (const core::DirectoryEntry& one : entries.entries) {
+    if (goes_on) {
+      core::DirectoryEntry entry = one;
+      entry.attr.reset();
+      const std::int64_t bytes = kEntryBytes + static_cast<std::int64_t>(entry.name.size());
+      listing.bytes += bytes;
+      dir->kept.bytes += bytes;
+      listing.entries.push_back(std::move(entry));
+    }
+    if (one.name == "." || one.name == ".." || being_removed(request.dir, one.name)) continue;
+    const auto [at, added] = dir->kept.names.try_emplace(one.name);
+    at->second.id = one.id;
+    if (added) dir->kept.bytes += bytes_of_name(one.name);
+    if (one.attr) keep_attributes(ticket, *one.attr, dir);
+  }
+  // Nothing has changed since the first piece was asked for: each change ends the listing.
+  if (goes_on && entries.end) {
+    listing.whole = true;
+    dir->kept.complete = true;
+  }
+  count_bytes(*dir, before);
+}
+
+void LeaseCache::note_open(core::FileId id) {
+  const std::lock_guard lock(mutex_);
+  Lease* lease = cover(id, kReadCaching);
+  if (lease == nullptr) return;
+  const auto [at, added] = lease->kept.files.try_emplace(id);
+  at->second.opened = true;
+  if (!added) return;
+  at->second.since = forgot_unplaced_;
+  const std::int64_t before = lease->kept.bytes;
+  lease->kept.bytes += kFileBytes;
+  count_bytes(*lease, before);
+}
+
+}  // namespace stoa::native

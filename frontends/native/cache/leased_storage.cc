@@ -1,0 +1,196 @@
+// Questions, and names.
+#include "frontends/native/cache/leased_storage.h"
+
+#include "frontends/native/cache/asking.h"
+
+namespace stoa::native {
+namespace {
+
+constexpr std::uint32_t kToLook = core::kReadCaching | core::kHandleCaching;
+constexpr std::uint32_t kToMake = core::kAllCaching;
+
+}  // namespace
+
+Result<std::unique_ptr<LeasedStorage>> LeasedStorage::make(Storage& below, LeaseCalls& calls,
+                                                           const LeaseCacheLimits& limits) {
+  std::unique_ptr<LeasedStorage> made(new LeasedStorage(below, calls, limits));
+  STOA_CHECK_OK(made->engine_.start());
+  return made;
+}
+
+void LeasedStorage::set_kept(KeptUnderLeases* kept) {
+  {
+    const std::lock_guard lock(kept_mutex_);
+    kept_ = kept;
+  }
+  engine_.set_kept(kept);
+}
+
+void LeasedStorage::want(const core::Credentials& cred, core::FileId file, std::uint32_t bits) {
+  const std::optional<core::FileId> dir = cache_.directory_of(file);
+  if (!dir) return;
+  LeaseTicket ticket;
+  const auto attr = asking({.cred = cred}, *dir, true, bits | kToLook, ticket, [&](const Asker& with) {
+    return with.wish == nullptr ? Result<core::Attributes>(fail(Errc::kNotSupported)) : below_.getattr(with, file);
+  });
+  if (attr) cache_.learn_attributes(ticket, *attr);
+}
+
+Result<core::Attributes> LeasedStorage::lookup(const Asker& asker, core::FileId parent, std::string_view name) {
+  if (auto known = cache_.lookup(asker.cred, parent, name)) return *known;
+  LeaseTicket ticket;
+  auto found = asking(asker, parent, true, kToLook, ticket,
+                      [&](const Asker& with) { return below_.lookup(with, parent, name); });
+  cache_.learn_lookup(ticket, asker.cred, parent, name, found);
+  return found;
+}
+
+Result<core::Attributes> LeasedStorage::getattr(const Asker& asker, core::FileId id) {
+  if (auto known = cache_.getattr(id)) return *known;
+  const LeaseTicket ticket = cache_.ticket();
+  auto attr = below_.getattr(asker, id);
+  if (attr) cache_.learn_attributes(ticket, *attr);
+  return attr;
+}
+
+Result<std::uint32_t> LeasedStorage::access(const Asker& asker, core::FileId id, std::uint32_t wanted) {
+  if (auto known = cache_.access(asker.cred, id, wanted)) return *known;
+  // All that may be asked later costs no more than what is asked now.
+  constexpr std::uint32_t kAll =
+      core::kAccessRead | core::kAccessLookup | core::kAccessModify | core::kAccessExtend | core::kAccessExecute;
+  const LeaseTicket ticket = cache_.ticket();
+  STOA_TRY(granted, below_.access(asker, id, wanted | kAll));
+  cache_.learn_access(ticket, asker.cred, id, wanted | kAll, granted);
+  return granted & wanted;
+}
+
+Result<std::string> LeasedStorage::readlink(const Asker& asker, core::FileId id) {
+  if (auto known = cache_.readlink(id)) return *known;
+  const LeaseTicket ticket = cache_.ticket();
+  auto target = below_.readlink(asker, id);
+  if (target) cache_.learn_target(ticket, id, *target);
+  return target;
+}
+
+Result<StorageEntries> LeasedStorage::readdir(const Asker& asker, const core::ReaddirRequest& request) {
+  if (auto known = cache_.readdir(asker.cred, request)) return std::move(*known);
+  LeaseTicket ticket;
+  auto entries = asking(asker, request.dir, true, kToLook, ticket,
+                        [&](const Asker& with) { return below_.readdir(with, request); });
+  if (entries) cache_.learn_entries(ticket, asker.cred, request, *entries);
+  return entries;
+}
+
+template <class Call>
+Result<core::Attributes> LeasedStorage::making(const Asker& asker, core::FileId parent, std::string_view name,
+                                               const Call& call) {
+  const auto change = cache_.begin_name_change(parent, name, false);
+  LeaseTicket ticket;
+  Result<core::Attributes> made = asking(asker, parent, true, kToMake, ticket, call);
+  if (made) {
+    cache_.end_name_change(change, KeptName{made->id}, *made);
+  } else {
+    cache_.end_name_change(change, {}, {});
+  }
+  return made;
+}
+
+Result<core::Attributes> LeasedStorage::mkdir(const Asker& asker, const core::MkdirRequest& request) {
+  return making(asker, request.parent, request.name, [&](const Asker& with) { return below_.mkdir(with, request); });
+}
+
+Result<core::Attributes> LeasedStorage::mknod(const Asker& asker, const core::MknodRequest& request) {
+  return making(asker, request.parent, request.name, [&](const Asker& with) { return below_.mknod(with, request); });
+}
+
+Result<core::Attributes> LeasedStorage::create(const Asker& asker, const core::CreateRequest& request) {
+  auto made =
+      making(asker, request.parent, request.name, [&](const Asker& with) { return below_.create(with, request); });
+  // One that existed may have been truncated.
+  if (made && request.mode == core::CreateMode::kUnchecked) cache_.forget(made->id);
+  return made;
+}
+
+Result<core::Attributes> LeasedStorage::symlink(const Asker& asker, const core::SymlinkRequest& request) {
+  return making(asker, request.parent, request.name, [&](const Asker& with) { return below_.symlink(with, request); });
+}
+
+void LeasedStorage::settle(const std::optional<HeldLease>& lease, core::FileId file) {
+  opens_.make_real(file);
+  if (!lease) return;
+  const std::shared_lock lock(kept_mutex_);
+  if (kept_ == nullptr) return;
+  if ((lease->bits & core::kWriteCaching) != 0) kept_->write_back(*lease, file);
+  kept_->forget(*lease, file);
+}
+
+void LeasedStorage::settle(const NameChange& change) {
+  opens_.make_real(change.uncovered);
+  if (change.lease.number == 0) return;
+  const std::shared_lock lock(kept_mutex_);
+  if (kept_ == nullptr) return;
+  for (const core::FileId file : change.uncovered) {
+    if ((change.lease.bits & core::kWriteCaching) != 0) kept_->write_back(change.lease, file);
+    kept_->forget(change.lease, file);
+  }
+}
+
+Result<core::Attributes> LeasedStorage::link(const Asker& asker, const core::LinkRequest& request) {
+  settle(cache_.uncover(request.id), request.id);
+  auto linked =
+      making(asker, request.parent, request.name, [&](const Asker& with) { return below_.link(with, request); });
+  cache_.forget(request.id);
+  // Look-ups that were sent before may have covered it again.
+  settle(cache_.uncover(request.id), request.id);
+  return linked;
+}
+
+Status LeasedStorage::remove(const core::RemoveRequest& request, const std::function<Status()>& call) {
+  const auto change = cache_.begin_name_change(request.parent, request.name, true);
+  settle(*change);
+  const Status removed = call();
+  for (const core::FileId file : change->uncovered) cache_.forget(file);
+  cache_.end_name_change(change, removed ? std::optional(KeptName{}) : std::nullopt, {});
+  return removed;
+}
+
+Status LeasedStorage::unlink(const Asker& asker, const core::RemoveRequest& request) {
+  return remove(request, [&] { return below_.unlink(asker, request); });
+}
+
+Status LeasedStorage::rmdir(const Asker& asker, const core::RemoveRequest& request) {
+  return remove(request, [&] { return below_.rmdir(asker, request); });
+}
+
+// Both names are forgotten: of two links of one file neither goes.
+Status LeasedStorage::rename(const Asker& asker, const core::RenameRequest& request) {
+  const auto from = cache_.begin_name_change(request.from_parent, request.from_name, true);
+  const auto to = cache_.begin_name_change(request.to_parent, request.to_name, true);
+  settle(*from);
+  settle(*to);
+  const Status renamed = below_.rename(asker, request);
+  for (const auto& change : {from, to}) {
+    for (const core::FileId file : change->uncovered) cache_.forget(file);
+    cache_.end_name_change(change, {}, {});
+  }
+  return renamed;
+}
+
+Status LeasedStorage::set_xattr(const Asker& asker, const core::SetXattrRequest& request) {
+  const Status set = below_.set_xattr(asker, request);
+  cache_.forget(request.id);
+  return set;
+}
+
+Status LeasedStorage::remove_xattr(const Asker& asker, const core::RemoveXattrRequest& request) {
+  const Status removed = below_.remove_xattr(asker, request);
+  cache_.forget(request.id);
+  return removed;
+}
+
+Result<std::optional<StorageLock>> LeasedStorage::lock(const Asker& asker, const StorageLock& wanted, bool waits) {
+  opens_.make_real(wanted.file);
+  return below_.lock(asker, wanted, waits);
+}
+
+}  // namespace stoa::native

@@ -1,0 +1,128 @@
+// The calls of a client program, answered from what is kept under leases where that is possible.
+//
+// Leases are asked for in the message of the call that shows interest in a directory. What others change recalls them;
+// what this client changes is known here. When the server has not been heard of for a while (LeaseCalls::
+// trusted_until_ns), nothing is answered from the caches, and calls wait for the server.
+#pragma once
+
+#include <functional>
+#include <shared_mutex>
+
+#include "frontends/native/cache/lease_cache.h"
+#include "frontends/native/cache/local_opens.h"
+#include "frontends/native/cache/recall_engine.h"
+#include "frontends/native/storage/forwarding_storage.h"
+
+namespace stoa::native {
+
+struct LeaseStats {
+  LeaseCacheCounts cache;
+  std::size_t local_opens = 0;
+};
+
+// Thread-safe. Errors are those of the storage below.
+class LeasedStorage : public ForwardingStorage, public LeaseCovers, public LeaseEvents {
+ public:
+  // kBusy: threads could not be started. `below` and `calls` outlive it.
+  static Result<std::unique_ptr<LeasedStorage>> make(Storage& below, LeaseCalls& calls,
+                                                     const LeaseCacheLimits& limits = {});
+  // What others keep under the leases; null: nothing (any more). Returns when no call to the former is under way. Not
+  // called by what is told of recalls.
+  void set_kept(KeptUnderLeases* kept);
+  void set_kernel(KernelCache* kernel) { engine_.set_kernel(kernel); }
+  // The end: no recall is answered any more, and those under way do not wait for a server that is gone. What they hold
+  // ends with the session.
+  void stop_recalls() { engine_.stop(); }
+  LeaseStats stats() const { return {cache_.counts(), opens_.size()}; }
+
+  // For what the kernel is told: taken before the question, the pin behind the answer.
+  LeaseTicket ticket() { return cache_.ticket(); }
+  std::optional<LeasePin> pin_since(const LeaseTicket& ticket, core::FileId file, std::uint32_t bits) {
+    return cache_.pin_since(ticket, file, bits);
+  }
+  std::chrono::nanoseconds trusted_for() const { return cache_.trusted_for(); }
+
+  // --- for messages of their own, which go past this storage
+  // The number under which the server knows the open; 0: the server has refused it. Blocks when it did not know it.
+  OpenNumber at_server(core::FileId file, OpenNumber open) {
+    opens_.make_real(file);
+    return opens_.at_server(open);
+  }
+  // Around a message that may make a name: nothing of it, and nothing of its directory, is kept over the message.
+  std::shared_ptr<NameChange> begin_making(core::FileId parent, std::string_view name) {
+    return cache_.begin_name_change(parent, name, false);
+  }
+  void end_making(const std::shared_ptr<NameChange>& change) { cache_.end_name_change(change, {}, {}); }
+
+  // --- LeaseCovers
+  std::optional<LeasePin> pin(core::FileId file, std::uint32_t bits) override { return cache_.pin(file, bits); }
+  void want(const core::Credentials& cred, core::FileId file, std::uint32_t bits) override;
+  // --- LeaseEvents
+  void lease_recalled(const LeaseRecalled& recall) override { engine_.recall(recall.lease, recall.keeps); }
+  void lease_lost(U64 lease) override { engine_.lost(lease); }
+
+  // --- Storage
+  Result<core::Attributes> lookup(const Asker& asker, core::FileId parent, std::string_view name) override;
+  Result<core::Attributes> getattr(const Asker& asker, core::FileId id) override;
+  Result<core::Attributes> setattr(const Asker& asker, core::FileId id, OpenNumber open,
+                                   const core::SetAttributes& set) override;
+  Result<std::uint32_t> access(const Asker& asker, core::FileId id, std::uint32_t wanted) override;
+  Result<std::string> readlink(const Asker& asker, core::FileId id) override;
+  Result<core::Attributes> mkdir(const Asker& asker, const core::MkdirRequest& request) override;
+  Result<core::Attributes> mknod(const Asker& asker, const core::MknodRequest& request) override;
+  Result<core::Attributes> create(const Asker& asker, const core::CreateRequest& request) override;
+  Result<core::Attributes> symlink(const Asker& asker, const core::SymlinkRequest& request) override;
+  Result<core::Attributes> link(const Asker& asker, const core::LinkRequest& request) override;
+  Status unlink(const Asker& asker, const core::RemoveRequest& request) override;
+  Status rmdir(const Asker& asker, const core::RemoveRequest& request) override;
+  Status rename(const Asker& asker, const core::RenameRequest& request) override;
+  Result<StorageEntries> readdir(const Asker& asker, const core::ReaddirRequest& request) override;
+  Result<StorageOpen> open(const Asker& asker, const core::OpenRequest& request) override;
+  void close(const Asker& asker, OpenNumber open) override;
+  Result<std::size_t> read(const Asker& asker, core::FileId id, OpenNumber open, std::uint64_t offset,
+                           std::span<std::byte> into) override;
+  Result<StorageWritten> write(const Asker& asker, core::FileId id, OpenNumber open, std::uint64_t offset,
+                               std::span<const std::byte> data, WriteWay way) override;
+  std::vector<Result<StorageWritten>> write_all(const Asker& asker, std::span<const StorageWrite> writes) override;
+  Result<StorageWritten> append(const Asker& asker, core::FileId id, OpenNumber open, std::span<const std::byte> data,
+                                bool durable) override;
+  Status commit(const Asker& asker, core::FileId id, OpenNumber open) override;
+  std::vector<Status> commit_all(const Asker& asker, std::span<const StorageCommit> commits) override;
+  Status allocate(const Asker& asker, const core::RangeRequest& range, OpenNumber open) override;
+  Status zero(const Asker& asker, const core::RangeRequest& range, OpenNumber open) override;
+  Status punch(const Asker& asker, const core::RangeRequest& range, OpenNumber open) override;
+  Result<std::uint64_t> copy_range(const Asker& asker, const core::CopyRangeRequest& request, OpenNumber from,
+                                   OpenNumber to) override;
+  Status set_xattr(const Asker& asker, const core::SetXattrRequest& request) override;
+  Status remove_xattr(const Asker& asker, const core::RemoveXattrRequest& request) override;
+  Result<std::optional<StorageLock>> lock(const Asker& asker, const StorageLock& wanted, bool waits) override;
+
+ private:
+  LeasedStorage(Storage& below, LeaseCalls& calls, const LeaseCacheLimits& limits)
+      : ForwardingStorage(below), cache_(calls, limits), opens_(calls), engine_(calls, cache_, opens_) {}
+
+  // A call together with the wish for a lease, where one is to be asked for. The ticket is of the call.
+  template <class Call>
+  auto asking(const Asker& asker, core::FileId file, bool of_files, std::uint32_t bits, LeaseTicket& ticket,
+              const Call& call);
+  // A call through an open, which may be one that the server does not know; again when that has become known meanwhile.
+  template <class Call>
+  auto through(OpenNumber open, const Call& call);
+  // A call that makes a name.
+  template <class Call>
+  Result<core::Attributes> making(const Asker& asker, core::FileId parent, std::string_view name, const Call& call);
+  // Before a change that takes files from under their lease.
+  void settle(const NameChange& change);
+  void settle(const std::optional<HeldLease>& lease, core::FileId file);
+  Status remove(const core::RemoveRequest& request, const std::function<Status()>& call);
+  std::optional<StorageOpen> open_locally(const Asker& asker, const core::OpenRequest& request);
+  Result<StorageOpen> open_name(const Asker& asker, const core::OpenRequest& request);
+
+  LeaseCache cache_;
+  LocalOpens opens_;
+  std::shared_mutex kept_mutex_;  // guards kept_; held, shared, while it is called for a request
+  KeptUnderLeases* kept_ = nullptr;
+  RecallEngine engine_;
+};
+
+}  // namespace stoa::native

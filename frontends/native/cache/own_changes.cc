@@ -1,0 +1,128 @@
+// What leaves the caches by changes of this client, which do not recall its own leases.
+#include <algorithm>
+
+#include "frontends/native/cache/lease_cache.h"
+
+namespace stoa::native {
+namespace {
+
+// Of memory, about, as in lease_learning.cc.
+constexpr std::int64_t kChangedNameBytes = 96;
+
+}  // namespace
+
+bool LeaseCache::being_removed(core::FileId dir, std::string_view name) const {
+  return std::ranges::any_of(changes_,
+                             [&](const auto& one) { return one->removes && one->dir == dir && one->name == name; });
+}
+
+// New pins of what is no longer covered are not given: those that exist end soon.
+void LeaseCache::wait_for_pins(std::unique_lock<std::mutex>& lock, std::uint64_t number) {
+  ++waiting_;
+  unpinned_.wait(lock, [&] {
+    const auto found = leases_.find(number);
+    return found == leases_.end() || found->second.pins == decltype(Lease::pins){};
+  });
+  --waiting_;
+}
+
+std::shared_ptr<NameChange> LeaseCache::begin_name_change(core::FileId dir, std::string_view name, bool removes) {
+  auto change = std::make_shared<NameChange>();
+  change->dir = dir;
+  change->name = name;
+  change->removes = removes;
+  std::unique_lock lock(mutex_);
+  change->sent = ++now_;
+  for (const auto& other : changes_) {
+    if (other->dir == dir && other->name == name) other->alone = change->alone = false;
+  }
+  changes_.push_back(change);
+  Lease* lease = lease_on(dir);
+  if (!removes || lease == nullptr || !lease->of_files) return change;
+  change->lease = {lease->number, dir, lease->bits & ~lease->going};
+  const auto found = lease->kept.names.find(name);
+  if (found != lease->kept.names.end()) {
+    if (found->second.id != core::kNoFile) change->uncovered.push_back(found->second.id);
+  } else {
+    for (const auto& [id, file] : lease->kept.files) {
+      if (id != dir) change->uncovered.push_back(id);
+    }
+  }
+  for (const core::FileId id : change->uncovered) drop_file(id);
+  forgot_unplaced_ = ++now_;
+  wait_for_pins(lock, change->lease.number);
+  return change;
+}
+
+void LeaseCache::end_name_change(const std::shared_ptr<NameChange>& change, std::optional<KeptName> now,
+                                 const std::optional<core::Attributes>& attr) {
+  const std::lock_guard lock(mutex_);
+  std::erase(changes_, change);
+  Lease* dir = lease_on(change->dir);
+  if (dir == nullptr) return;
+  KeptDirectory& kept = dir->kept;
+  const std::int64_t before = kept.bytes;
+  kept.names_since = ++now_;
+  kept.bytes -= kept.listing.bytes;
+  kept.listing = {};
+  if (const auto self = kept.files.find(dir->file); self != kept.files.end()) {
+    self->second.attr.reset();
+    self->second.since = now_;
+  }
+  const LeaseTicket ticket{.sent = change->sent, .granted = change->sent};
+  const bool keeps = now && change->alone && dir->of_files && may_keep(*dir, ticket);
+  if (keeps) {
+    const auto [at, added] = kept.names.try_emplace(change->name);
+    at->second = *now;
+    if (added) kept.bytes += kChangedNameBytes + static_cast<std::int64_t>(change->name.size());
+  } else {
+    kept.complete = false;
+    if (kept.names.erase(change->name) != 0) {
+      kept.bytes -= kChangedNameBytes + static_cast<std::int64_t>(change->name.size());
+    }
+  }
+  count_bytes(*dir, before);
+  if (keeps && attr) keep_attributes(ticket, *attr, dir);
+}
+
+void LeaseCache::changed(const LeaseTicket& ticket, core::FileId file, const std::optional<core::Attributes>& attr) {
+  const std::lock_guard lock(mutex_);
+  if (attr && place_of(ticket, file) != nullptr) {
+    keep_attributes(ticket, *attr, nullptr);
+  } else {
+    forget_locked(file);
+  }
+}
+
+void LeaseCache::forget(core::FileId file) {
+  const std::lock_guard lock(mutex_);
+  forget_locked(file);
+}
+
+void LeaseCache::forget_locked(core::FileId file) {
+  ++now_;
+  Lease* lease = lease_on(file);
+  if (const auto found = under_.find(file); lease == nullptr && found != under_.end()) {
+    lease = &leases_.at(found->second);
+  }
+  const auto at = lease == nullptr ? KeptDirectory::Files::iterator{} : lease->kept.files.find(file);
+  if (lease != nullptr && at != lease->kept.files.end()) {
+    at->second.forget(now_);
+  } else {
+    forgot_unplaced_ = now_;
+  }
+}
+
+std::optional<HeldLease> LeaseCache::uncover(core::FileId file) {
+  std::unique_lock lock(mutex_);
+  const auto found = under_.find(file);
+  forgot_unplaced_ = ++now_;
+  if (found == under_.end()) return {};
+  const Lease& lease = leases_.at(found->second);
+  const HeldLease held{lease.number, lease.file, lease.bits & ~lease.going};
+  drop_file(file);
+  wait_for_pins(lock, held.number);
+  return held;
+}
+
+}  // namespace stoa::native

@@ -1,0 +1,45 @@
+// A client with its caches, as a mount or libstoa uses it.
+#pragma once
+
+#include <memory>
+
+#include "frontends/native/cache/lease_relay.h"
+#include "frontends/native/cache/leased_storage.h"
+#include "frontends/native/client/client.h"
+#include "frontends/native/data/buffered_storage.h"
+#include "frontends/native/protocol/message.h"
+#include "frontends/native/storage/native_storage.h"
+
+namespace stoa::native {
+
+struct CachedClientOptions {
+  ClientOptions client;                                        // `leases` is filled in
+  std::uint64_t budget_bytes = BufferedStorage::kBudgetBytes;  // of written and read-ahead data
+};
+
+// Thread-safe. After fork(2) the child must not use it, nor destroy it: it has none of its threads.
+class CachedClient {
+ public:
+  // As Client::connect(), with its errors, and those of read_key_file() and LeasedStorage::make().
+  static Result<std::unique_ptr<CachedClient>> connect(const CachedClientOptions& options);
+  // Sends and commits what is buffered; what cannot be is told in the log.
+  ~CachedClient();
+  CachedClient(const CachedClient&) = delete;
+
+  Client& client() { return *client_; }
+  LeasedStorage& leases() { return *leases_; }
+  BufferedStorage& storage() { return *buffers_; }
+  KeyKind key() const { return key_; }
+
+ private:
+  explicit CachedClient(KeyKind key) : key_(key) {}
+
+  const KeyKind key_;
+  LeaseRelay events_;
+  std::unique_ptr<Client> client_;
+  std::unique_ptr<NativeStorage> server_;
+  std::unique_ptr<LeasedStorage> leases_;
+  std::unique_ptr<BufferedStorage> buffers_;
+};
+
+}  // namespace stoa::native

@@ -1,0 +1,113 @@
+#include "frontends/native/fuse/ring_seat.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "base/log.h"
+#include "frontends/native/fuse/ring_queues.h"
+
+namespace stoa::native::fuse {
+
+Result<std::unique_ptr<RingSeat>> RingSeat::make(int fuse, RingEntry& entry, RingQueues& queues) {
+  STOA_TRY(ring, CommandRing::open(1));
+  std::unique_ptr<RingSeat> seat(new RingSeat(fuse, entry, queues));
+  seat->ring_ = std::move(ring);
+  return seat;
+}
+
+// Signals are for the threads of the program: whoever starts a seat blocks them.
+bool RingSeat::start() {
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error&) {
+    return false;
+  }
+  return true;
+}
+
+void RingSeat::join() {
+  if (thread_.joinable()) thread_.join();
+}
+
+void RingSeat::end() {
+  State asked = State::kAsked;
+  if (state_.compare_exchange_strong(asked, State::kEnded)) state_.notify_all();
+}
+
+void RingSeat::reply(std::uint64_t, int error, std::span<const std::byte> body) {
+  if (state_.load() != State::kAsked) return;
+  entry_.put_reply(error, body);
+  State asked = State::kAsked;
+  if (state_.compare_exchange_strong(asked, State::kAnswered)) state_.notify_all();
+}
+
+bool RingSeat::may_reply_later() {
+  parked_ = queues_.park(entry_.queue());
+  return parked_;
+}
+
+void RingSeat::deliver() {
+  if (state_.load() != State::kAnswered) return;
+  push_commit();
+  (void)ring_->submit();  // what fails is found when the seat waits
+}
+
+void RingSeat::push_commit() {
+  committed_ = true;
+  ring_->push_commit(fuse_, entry_.commit_id(), entry_.queue(), 0);
+}
+
+void RingSeat::run() {
+  if (const Status enabled = ring_->enable(); !enabled) {
+    log_error("mount", "a ring of FUSE cannot be used", {{"cause", describe(enabled.error())}});
+    return;
+  }
+  while (serve()) {
+    if (!committed_) push_commit();
+    const auto done = ring_->submit_and_wait();
+    if (done && done->result >= 0) continue;
+    if (done && is_end_of_connection(done->result)) {
+      queues_.end();
+    } else {
+      log_error("mount", "a ring of FUSE ends",
+                {{"cause", done ? "errno " + std::to_string(-done->result) : describe(done.error())}});
+    }
+    return;
+  }
+}
+
+bool RingSeat::serve() {
+  queues_.became_busy(entry_.queue());
+  committed_ = false;
+  state_.store(State::kAsked);
+  const auto request = entry_.request();
+  if (request.empty() || !queues_.dispatcher().handle(request, entry_.payload(), *this)) {
+    log_error("mount", "the kernel sent a request that is none", {{"bytes", request.size()}});
+    reply(entry_.unique(), EIO, {});
+  }
+  // FORGET, which has no reply: the kernel, where it cannot use an entry of READDIRPLUS, waits for the commit of one.
+  if (!parked_) reply(entry_.unique(), 0, {});
+  const bool answered = state_.load() == State::kAnswered || wait_for_reply();
+  if (std::exchange(parked_, false)) queues_.unpark(entry_.queue());
+  if (queues_.became_idle(entry_.queue()) && answered && entry_.is_large()) give_back_memory();
+  return answered;
+}
+
+// A lock that is waited for: this thread waits, too, as its entry belongs to its ring.
+bool RingSeat::wait_for_reply() {
+  // Whoever ends the connection after this look ends the wait, as it finds the state.
+  if (!queues_.ended()) state_.wait(State::kAsked);
+  return state_.load() == State::kAnswered;
+}
+
+void RingSeat::give_back_memory() {
+  if (!committed_) deliver();
+  // The ring is worked on by this thread alone: what is not there now comes when the seat waits.
+  if (!ring_->has_completion()) entry_.give_back();
+}
+
+}  // namespace stoa::native::fuse

@@ -1,0 +1,69 @@
+// What a running mount tells of itself: to stoa stats, and to stoa umount, which waits for its end.
+//
+// The process of the mount listens on an abstract socket that is named by the mount's device number. It reads nothing.
+// Whoever connects, as the superuser or the mounting user, gets a report at once and each second, and a last one that
+// says how many files have lost data; then the connection ends.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/error.h"
+#include "frontends/native/fuse/owned_fd.h"
+
+namespace stoa::native::mount {
+
+struct MountReport {
+  std::string server, transport;                                // the URL; "fuse" or "ring"
+  std::vector<std::pair<std::string, std::uint64_t>> counters;  // name, value; "unsent_bytes" is one
+  std::optional<std::uint64_t> lost_files;  // only in the last one: data of these could not be written
+};
+
+// In the process of the mount.
+class MountMonitor {
+ public:
+  // The last report goes out, and then all connections end.
+  ~MountMonitor();
+  // Begins to answer for what is mounted on `directory` (absolute). `report` is called by a thread of it until stop().
+  // kNotFound: nothing is mounted there. kBusy: there is no thread.
+  Status start(const std::string& directory, std::function<MountReport()> report);
+  // Takes no more connections: the device number may soon be that of another mount.
+  void close_listener();
+  // Asks `report` no more.
+  void stop(std::uint64_t lost_files);
+
+ private:
+  void serve();
+  void accept_one();
+  void send_report(const MountReport& report);
+
+  std::function<MountReport()> report_;
+  fuse::OwnedFd listener_, wake_;
+  std::vector<fuse::OwnedFd> watchers_;  // by the thread, and after it
+  std::atomic<bool> listening_{false}, stopping_{false};
+  std::uint64_t lost_files_ = 0;
+  std::thread thread_;
+};
+
+// In a program that looks at a mount.
+class MountWatch {
+ public:
+  // kNotFound: nothing is mounted on `directory`. kAccess: it is another user's. kShutdown: no process serves it.
+  static Result<MountWatch> connect(const std::string& directory);
+  // Blocks for the next report, at most some seconds. kShutdown: the connection has ended. kTimeout: nothing came.
+  Result<MountReport> next();
+  // Blocks until the process has ended.
+  void wait_for_end();
+
+ private:
+  fuse::OwnedFd socket_, process_;
+};
+
+}  // namespace stoa::native::mount

@@ -1,0 +1,22 @@
+#include "frontends/native/storage/storage.h"
+
+namespace stoa::native {
+
+std::vector<Result<StorageWritten>> Storage::write_all(const Asker& asker, std::span<const StorageWrite> writes) {
+  std::vector<Result<StorageWritten>> results;
+  results.reserve(writes.size());
+  for (const StorageWrite& one : writes) {
+    results.push_back(write(asker, one.id, one.open, one.offset, one.data, {.lease = one.lease}));
+    if (one.closes) close(asker, one.open);
+  }
+  return results;
+}
+
+std::vector<Status> Storage::commit_all(const Asker& asker, std::span<const StorageCommit> commits) {
+  std::vector<Status> results;
+  results.reserve(commits.size());
+  for (const StorageCommit& one : commits) results.push_back(commit(asker, one.id, one.open));
+  return results;
+}
+
+}  // namespace stoa::native
