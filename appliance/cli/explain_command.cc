@@ -1,5 +1,6 @@
 #include <memory>
 
+#include "appliance/cli/explain_remedies.h"
 #include "appliance/cli/session.h"
 #include "appliance/config/byte_size.h"
 
@@ -138,8 +139,9 @@ void print_explanation(const Json& reply, const std::string& client) {
   std::printf("space     %s free in the volume\n",
               appliance::round_bytes(reply["bytes_free"].get<std::uint64_t>()).c_str());
   for (const Json& cause : reply["causes"]) {
-    std::printf("\ncause     %s\nremedy    %s\n", printable(cause["what"].get<std::string>()).c_str(),
-                printable(cause["remedy"].get<std::string>()).c_str());
+    std::printf("\ncause     %s\n", printable(cause["what"].get<std::string>()).c_str());
+    const std::string remedy = explain_remedy(cause);
+    if (!remedy.empty()) std::printf("remedy    %s\n", printable(remedy).c_str());
   }
 }
 

@@ -15,6 +15,7 @@ struct ExportOptions {
   std::vector<std::string> protocols;
   std::vector<std::string> clients;
   std::vector<std::string> security;
+  std::string native_tls;
   std::optional<std::uint32_t> uid;
   std::optional<std::uint32_t> gid;
   std::optional<bool> read_only;
@@ -61,6 +62,7 @@ Status fill_rules(const ExportOptions& options, Json& body) {
     body["security"] =
         options.security == std::vector<std::string>{"default"} ? std::vector<std::string>{} : options.security;
   }
+  if (!options.native_tls.empty()) body["native_tls"] = options.native_tls;
   if (options.read_only) body["read_only"] = *options.read_only;
   if (!options.clients.empty()) {
     body["clients"] = Json::array();
@@ -98,6 +100,7 @@ void print_export(const Json& e) {
               join(e["protocols"], ", ").c_str(), e["read_only"].get<bool>() ? "yes" : "no",
               e["owner"].get<std::string>().c_str(), e["created"].get<std::string>().c_str());
   std::printf("security   %s\n", e["security"].empty() ? "default" : join(e["security"], ", ").c_str());
+  std::printf("native-tls %s\n", e["native_tls"].get<std::string>().c_str());
   for (const Json& rule : e["clients"]) std::printf("client     %s\n", client_rule_text(rule).c_str());
 }
 
@@ -183,6 +186,11 @@ void add_rule_options(CLI::App* command, const std::shared_ptr<ExportOptions>& o
       ->type_name("FLAVOR")
       ->delimiter(',')
       ->check(CLI::IsMember({"sys", "krb5", "krb5i", "krb5p", "default"}));
+  command
+      ->add_option("--native-tls", o->native_tls,
+                   "Whether native clients must come with TLS: offered or required, which needs native.tls_certificate")
+      ->type_name("HOW")
+      ->check(CLI::IsMember({"offered", "required"}));
   command->add_option("--owner", o->owner, "The user who owns the bucket; \"\": nobody")->type_name("USER");
   // Callbacks, because CLI11 would make an optional flag that is not given false instead of leaving it away.
   CLI::Option* const read_only = command->add_flag_callback(

@@ -1,5 +1,6 @@
 #include <cstdio>
 #include <string>
+#include <string_view>
 
 #include "appliance/cli/session.h"
 #include "appliance/cli/terminal_error.h"
@@ -32,7 +33,12 @@ std::string missing_command(const CLI::App& app) {
 int run(int argc, char** argv) {
   CLI::App app;
   stoa::cli::Session session;
-  stoa::cli::build_app(app, session);
+  if (std::string_view(argv[0]).ends_with("mount.stoa")) {  // mount(8) calls it by this name
+    app.description("mount.stoa: what mount -t stoa runs, see stoa mount --help");
+    stoa::cli::add_mount_helper(app, session);
+  } else {
+    stoa::cli::build_app(app, session);
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::RequiredError& error) {

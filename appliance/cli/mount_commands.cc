@@ -5,14 +5,18 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <thread>
 
+#include "appliance/cli/mount_option_list.h"
 #include "appliance/cli/session.h"
 #include "base/log.h"
 #include "frontends/native/fuse/mount_point.h"
+#include "frontends/native/mount/mount_monitor.h"
 #include "frontends/native/mount/mount_session.h"
 
 namespace stoa::cli {
@@ -22,6 +26,12 @@ struct MountLine {
   std::vector<std::string> words;  // [URL] DIR
   std::string key_file;
   std::string log_file;
+  std::string ca_file;
+  std::string options;  // of -o
+  bool sloppy = false;
+  bool fake = false;
+  bool tls = false;
+  bool no_tls = false;
   bool foreground = false;
 };
 struct UmountLine {
@@ -38,16 +48,28 @@ Result<native::mount::MountOptions> mount_options(const MountLine& line) {
   native::mount::MountOptions options;
   options.url = line.words.size() == 2 ? line.words[0] : from_environment("STOA_NATIVE_URL");
   options.directory = line.words.back();
-  options.key_file = line.key_file.empty() ? from_environment("STOA_NATIVE_KEY_FILE") : line.key_file;
+  STOA_CHECK_OK(read_mount_options(line.options, line.sloppy, options));
+  if (!line.key_file.empty()) options.key_file = line.key_file;
+  if (options.key_file.empty()) options.key_file = from_environment("STOA_NATIVE_KEY_FILE");
   if (options.url.empty()) {
     return fail(Errc::kInvalid, "no server is named; give its URL (stoa://HOST/EXPORT) before the directory");
   }
   if (options.key_file.empty()) {
     return fail(Errc::kInvalid, "no key is named; give its file with --key-file, or in STOA_NATIVE_KEY_FILE");
   }
+  if (!line.ca_file.empty()) options.ca_file = line.ca_file;
+  if (options.ca_file.empty()) options.ca_file = from_environment("STOA_NATIVE_CA_FILE");
+  if (line.tls) options.tls = native::TlsWish::kRequired;
+  if (line.no_tls) options.tls = native::TlsWish::kOff;
+  if (options.tls == native::TlsWish::kOff) {
+    if (options.url.starts_with("stoas://"))
+      return fail(Errc::kInvalid, "stoas:// in the URL and --no-tls exclude each other");
+    options.ca_file.clear();
+  }
   // The mount outlives the working directory.
   std::error_code failed;
-  for (std::string* path : {&options.directory, &options.key_file}) {
+  for (std::string* path : {&options.directory, &options.key_file, &options.ca_file}) {
+    if (path->empty()) continue;
     const std::filesystem::path absolute = std::filesystem::absolute(*path, failed);
     if (failed) return fail(Errc::kInvalid, *path + ": " + failed.message());
     *path = absolute.lexically_normal().string();
@@ -147,37 +169,94 @@ Outcome mount_behind(const native::mount::MountOptions& options, const std::stri
 
 Outcome mount(const MountLine& line) {
   STOA_TRY(options, mount_options(line));
+  if (line.fake) return kDone;
   if (!line.foreground) return mount_behind(options, line.log_file);
   STOA_CHECK_OK(run_here(options, line.log_file, [] {}));
   return kDone;
 }
 
+// Until what was written is safe and the process of the mount has ended.
+Status wait_for_end(native::mount::MountWatch& watch) {
+  using Clock = std::chrono::steady_clock;
+  const auto begun = Clock::now();
+  std::optional<std::uint64_t> lost;
+  for (;;) {
+    const auto report = watch.next();
+    if (!report && report.error().code == Errc::kTimeout) continue;
+    if (!report) break;
+    if (report->lost_files) lost = report->lost_files;
+    for (const auto& [name, value] : report->counters) {
+      if (name != "unsent_bytes" || Clock::now() - begun < std::chrono::milliseconds(900)) continue;
+      std::fprintf(stderr, "writing back %llu KiB\n", static_cast<unsigned long long>((value + 1023) / 1024));
+    }
+  }
+  watch.wait_for_end();
+  if (!lost) return fail(Errc::kIo, "the process of the mount died; what it had written and not synced may be lost");
+  if (*lost == 0) return {};
+  return fail(Errc::kIo, "unmounted, but data of " + std::to_string(*lost) +
+                             " files could not be written and is lost; the log of the mount names them");
+}
+
 Outcome umount(const UmountLine& line) {
+  // Before, as it is found by the mount.
+  auto watch = native::mount::MountWatch::connect(line.directory);
   STOA_CHECK_OK(native::fuse::unmount_fuse(line.directory, line.lazy));
+  if (watch && !line.lazy) STOA_CHECK_OK(wait_for_end(*watch));
   return kDone;
 }
 
 }  // namespace
+
+void add_mount_helper(CLI::App& app, Session& session) {
+  const auto o = std::make_shared<MountLine>();
+  app.add_option("where", o->words, "The server's URL and the directory")
+      ->required()
+      ->expected(2)
+      ->type_name("URL DIR");
+  app.add_option("-o", o->options, "Options of the mount")->type_name("OPTION,...");
+  app.add_flag("-s", o->sloppy, "Pass over unknown options");
+  app.add_flag("-f", o->fake, "Check the options, and mount nothing");
+  app.add_flag_function("-n,-v", [](std::int64_t) {}, "No effect: there is no mtab, and nothing more to tell");
+  app.add_option("-t", "The type, which is known")->type_name("TYPE");
+  app.callback([&session, o] { session.command = [o] { return mount(*o); }; });
+}
 
 void add_mount_commands(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("mount", "Mount a directory of a server over the native protocol");
   const auto o = std::make_shared<MountLine>();
   command
       ->add_option("where", o->words,
-                   "The server's URL, stoa://HOST[:PORT]/EXPORT[/PATH] (default: $STOA_NATIVE_URL), and the directory")
+                   "The server's URL, stoa://HOST[:PORT]/EXPORT[/PATH] (default: $STOA_NATIVE_URL), and the directory; "
+                   "stoas:// requires TLS")
       ->required()
       ->expected(1, 2)
       ->type_name("[URL] DIR");
   command->add_option("--key-file", o->key_file, "The file with the key, mode 0600 (default: $STOA_NATIVE_KEY_FILE)")
       ->type_name("FILE");
+  CLI::Option* const ca_file =
+      command
+          ->add_option(
+              "--ca-file", o->ca_file,
+              "Require TLS, and a certificate from an authority in this PEM file (default: $STOA_NATIVE_CA_FILE)")
+          ->type_name("FILE");
+  CLI::Option* const tls = command->add_flag(
+      "--tls", o->tls, "Require TLS, and a certificate for the host from an authority that this machine trusts");
+  command->add_flag("--no-tls", o->no_tls, "No TLS, even if the server offers it")->excludes(tls)->excludes(ca_file);
+  command
+      ->add_option(
+          "-o", o->options,
+          "As in fstab: ro, noexec, nosuid, nodev, key=FILE, ca=FILE, tls, notls, soft=SECONDS (calls fail when "
+          "the server does not answer for so long; else they wait)")
+      ->type_name("OPTION,...");
   command->add_option("--log-file", o->log_file, "Log there instead of to standard error")->type_name("FILE");
   command->add_flag("--foreground", o->foreground, "Stay in the foreground until it is unmounted");
   command->callback([&session, o] { session.command = [o] { return mount(*o); }; });
 
-  CLI::App* end = app.add_subcommand("umount", "Unmount what stoa mount has mounted");
+  CLI::App* end =
+      app.add_subcommand("umount", "Unmount what stoa mount has mounted, and wait until what was written is safe");
   const auto e = std::make_shared<UmountLine>();
   end->add_option("dir", e->directory, "The directory")->required();
-  end->add_flag("--lazy", e->lazy, "Free the directory now, and end with the last open file");
+  end->add_flag("--lazy", e->lazy, "Free the directory now, end with the last open file, and wait for nothing");
   end->callback([&session, e] { session.command = [e] { return umount(*e); }; });
 }
 

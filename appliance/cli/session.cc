@@ -186,6 +186,7 @@ void build_app(CLI::App& app, Session& session) {
   add_audit_commands(app, session);
   add_watch_command(app, session);
   add_mount_commands(app, session);
+  add_stats_command(app, session);
   add_explain_command(app, session);
   add_events_command(app, session);
   add_acl_commands(app, session);

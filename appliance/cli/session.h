@@ -61,6 +61,9 @@ void add_seal_commands(CLI::App& app, Session& session);
 void add_audit_commands(CLI::App& app, Session& session);
 void add_watch_command(CLI::App& app, Session& session);
 void add_mount_commands(CLI::App& app, Session& session);
+void add_stats_command(CLI::App& app, Session& session);
+// The line that mount(8) gives to mount.stoa.
+void add_mount_helper(CLI::App& app, Session& session);
 void add_explain_command(CLI::App& app, Session& session);
 void add_events_command(CLI::App& app, Session& session);
 void add_acl_commands(CLI::App& app, Session& session);

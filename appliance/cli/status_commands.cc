@@ -12,6 +12,7 @@
 #include "appliance/manual/completion.h"
 #include "appliance/offline/offline.h"
 #include "appliance/version.h"
+#include "frontends/admin/finding_sentences.h"
 
 namespace stoa::cli {
 namespace {
@@ -51,8 +52,8 @@ Outcome status(const Session& session) {
     }
     for (const Json& sentence : s["warnings"])
       std::printf("warning    %s\n", printable(sentence.get<std::string>()).c_str());
-    for (const Json& sentence : s["damage"])
-      std::printf("damage     %s\n", printable(sentence.get<std::string>()).c_str());
+    for (const Json& range : s["damage"])
+      std::printf("damage     %s\n", printable(range["text"].get<std::string>()).c_str());
   });
   return kDone;
 }
@@ -73,7 +74,7 @@ void print_report(const Json& report) {
               report["blobs"].get<unsigned long long>(),
               appliance::round_bytes(report["bytes"].get<std::uint64_t>()).c_str());
   for (const Json& problem : report["problems"])
-    std::printf("problem: %s\n", printable(problem.get<std::string>()).c_str());
+    std::printf("problem: %s\n", printable(problem["text"].get<std::string>()).c_str());
   const auto count = report["problem_count"].get<unsigned long long>();
   if (count == 0) {
     std::printf("No problem was found.\n");
@@ -101,18 +102,28 @@ Outcome online_check(const Session& session, const CheckOptions& options, bool p
   return report["ok"].get<bool>() ? kDone : kProblemsFound;
 }
 
+// As the admin interface tells it.
+Json finding_json(const core::Finding& finding) {
+  Json facts = Json::object();
+  const auto names = core::fact_names(finding.kind);
+  for (std::size_t i = 0; i < names.size(); ++i) facts[std::string(names[i])] = finding.facts.at(i);
+  return {{"kind", to_string(finding.kind)}, {"facts", std::move(facts)}, {"text", admin::sentence(finding)}};
+}
+
 Outcome offline_check(const Session& session, const CheckOptions& options, bool progress) {
   STOA_TRY(folder, session.data_folder());
   STOA_TRY(report,
            appliance::check_offline(folder, session.config, options.read_data, progress ? show_progress : nullptr));
   if (progress) std::fprintf(stderr, "\n");
+  Json problems = Json::array();
+  for (const core::Finding& finding : report.problems) problems.push_back(finding_json(finding));
   const Json json{{"ok", report.ok()},
                   {"inodes", report.inodes},
                   {"directories", report.directories},
                   {"files", report.files},
                   {"blobs", report.blobs},
                   {"bytes", report.bytes},
-                  {"problems", report.problems},
+                  {"problems", std::move(problems)},
                   {"problem_count", report.problem_count}};
   session.print(json, [&] { print_report(json); });
   return report.ok() ? kDone : kProblemsFound;

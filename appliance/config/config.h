@@ -44,6 +44,9 @@ struct Config {
 
   struct Native {
     std::string listen;
+    std::string tls = "offered";
+    std::string tls_certificate;
+    std::string tls_key;
   } native;
 
   struct S3 {

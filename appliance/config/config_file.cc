@@ -190,6 +190,13 @@ Status check_config(const Config& config) {
   if (config.admin.tls_certificate.empty() != config.admin.tls_key.empty()) {
     return fail(Errc::kInvalid, "admin.tls_certificate and admin.tls_key belong together; set both or neither");
   }
+  if (config.native.tls_certificate.empty() != config.native.tls_key.empty()) {
+    return fail(Errc::kInvalid, "native.tls_certificate and native.tls_key belong together; set both or neither");
+  }
+  if (config.native.tls == "required" && config.native.tls_certificate.empty()) {
+    return fail(Errc::kInvalid,
+                "native.tls = required needs a certificate; set native.tls_certificate and native.tls_key");
+  }
   if (!config.admin.listen.empty() && config.admin.tls_certificate.empty()) {
     STOA_TRY(endpoint, parse_endpoint(config.admin.listen));
     if (!endpoint.is_loopback()) {

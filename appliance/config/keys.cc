@@ -50,6 +50,11 @@ Status signature_v2_text(const std::string& text) {
   return fail(Errc::kInvalid, "'" + text + "' is not one of presigned, all and off");
 }
 
+Status native_tls_text(const std::string& text) {
+  if (text == "offered" || text == "required") return {};
+  return fail(Errc::kInvalid, "'" + text + "' is not one of offered and required");
+}
+
 Status mode_text(const std::string& text) {
   const bool octal =
       text.size() >= 3 && text.size() <= 4 && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '7'; });
@@ -242,6 +247,14 @@ std::vector<ConfigKey> make_keys() {
       text("native", "listen", STOA_MEMBER(native.listen), endpoint_or_empty,
            "Address and TCP port of the native protocol, as 0.0.0.0:2052. Port 0: any free one. Empty: it is not "
            "served."),
+      text("native", "tls", STOA_MEMBER(native.tls), native_tls_text,
+           "With a certificate: whether TLS is `offered`, so that clients that do not turn it off use it, or "
+           "`required` of all. An export can require it for itself."),
+      text("native", "tls_certificate", STOA_MEMBER(native.tls_certificate), absolute_or_empty,
+           "A PEM file with the certificate chain, for TLS 1.3. Needs tls_key. The files are read again on reload. "
+           "Empty: no TLS."),
+      text("native", "tls_key", STOA_MEMBER(native.tls_key), absolute_or_empty,
+           "A PEM file with the private key, without a passphrase."),
 
       flag("s3", "enabled", STOA_MEMBER(s3.enabled), "Whether S3 is served at all."),
       text("s3", "listen", STOA_MEMBER(s3.listen), endpoint_text, "Address and TCP port of S3. Port 0: any free one."),

@@ -109,6 +109,7 @@ Status Daemon::open() {
       .add_host_key = [this](const std::string& name) { return host_keys_->create(name); },
       .remove_host_key = [this](const std::string& name) { return host_keys_->remove(name); },
       .kerberos = [this] { return kerberos(); },
+      .native_tls = !config_.native.listen.empty() && !config_.native.tls_certificate.empty(),
       .record_action = [this](const admin::Request& request,
                               const admin::AdminAction& action) { admin::note_action(*volume_, request, action); },
       .audit = audit_.get(),
@@ -258,7 +259,7 @@ bool Daemon::healthy() {
   bool keeps = true;
   for (const core::Problem& problem : volume_->health()) {
     if (problem.kind != core::ProblemKind::kMetadataFailed) continue;
-    log_error("stoad", "the volume does not keep changes", {{"problem", problem.text}, {"path", problem.path}});
+    log_error("stoad", "the volume does not keep changes", {{"error", problem.error}, {"path", problem.path}});
     keeps = false;
   }
   return root.has_value() && keeps;

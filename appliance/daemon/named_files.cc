@@ -48,6 +48,8 @@ void look_at_credentials(const Config& config, Problems& problems) {
         problems.add("nfs.keytab", opened.error().detail);
     }
   }
+  if (!config.native.listen.empty())
+    look_at_tls("native", config.native.tls_certificate, config.native.tls_key, problems);
   if (config.s3.enabled) look_at_tls("s3", config.s3.tls_certificate, config.s3.tls_key, problems);
   if (!config.admin.listen.empty()) look_at_tls("admin", config.admin.tls_certificate, config.admin.tls_key, problems);
 }

@@ -44,8 +44,8 @@ Result<core::CheckReport> check_damaged(const Config& config, const DataFolder& 
     STOA_TRY(found, core::check_unopened(*stores->kv, *stores->blobs, metrics, options, check));
     report = std::move(found);
   }
-  report.problems.insert(report.problems.begin(),
-                         "the volume cannot be opened: " + (stores ? why : cli::terminal_text(stores.error())));
+  report.problems.insert(report.problems.begin(), core::Finding{core::FindingKind::kVolumeUnopened,
+                                                                {stores ? why : cli::terminal_text(stores.error())}});
   ++report.problem_count;
   return report;
 }

@@ -1,4 +1,5 @@
-// Causes of refusals and waits: a sentence for each cause, with the remedy for an administrator.
+// Causes of refusals and waits: a code, its facts and an English sentence. What to do about a cause is told by the
+// command line (appliance/cli/explain_remedies.h) and the console.
 #pragma once
 
 #include <optional>
@@ -10,13 +11,13 @@
 #include "core/api/registry.h"
 #include "core/api/requests.h"
 #include "core/blob/blob_store.h"
+#include "core/volume/volume.h"
 #include "frontends/admin/views.h"
 
 namespace stoa::admin {
 
-// Each adds to a list of {"code": …, "parameters": {…}, "what": …, "remedy": …} if it is a cause. `what` is the English
-// sentence for `code` with its parameters; openapi.yaml lists them. Commands in a remedy can be pasted, except for
-// words in capitals.
+// Each adds to a list of {"code": …, "parameters": {…}, "what": …} if it is a cause. `what` is the English sentence for
+// `code` with its parameters; openapi.yaml lists them.
 
 // The user may not search this directory, which is on the way.
 void add_no_way(Json& causes, const core::User& user, const std::string& path, const core::GetAclReply& acl);
@@ -39,9 +40,12 @@ void add_client(Json& causes, const core::Export& record, const core::Network& c
 
 // Whether nothing more is let in: at a hard limit, or too long above a soft one.
 bool is_full(const core::UsageReply& reply);
-// `owner`: "", or " --user NAME", " --group NAME" as of stoa quota. `bin`: the counted usage of the directory's recycle
-// bin.
-void add_quota(Json& causes, const std::string& path, const std::string& owner, const core::UsageReply& reply,
+// Whose quota in a directory it is; neither: that of all together. Names, or numbers that have none.
+struct QuotaOwner {
+  std::optional<std::string> user{}, group{};
+};
+// `bin`: the counted usage of the directory's recycle bin.
+void add_quota(Json& causes, const std::string& path, const QuotaOwner& owner, const core::UsageReply& reply,
                const core::Usage& bin);
 
 // `held`: held_view().
@@ -52,6 +56,6 @@ void add_qos_class(Json& causes, const Json& qos_class);
 void add_space(Json& causes, const core::StatfsReply& space, std::span<const core::BlobStore::DirectoryHealth> disks);
 void add_disk(Json& causes, const core::BlobStore::DirectoryHealth& disk);
 // `found`: Volume::damage(). Of the file, or of all below the directory.
-void add_damage(Json& causes, const std::string& path, const std::vector<std::string>& found);
+void add_damage(Json& causes, const std::string& path, const std::vector<core::DamagedRange>& found);
 
 }  // namespace stoa::admin

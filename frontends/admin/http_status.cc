@@ -41,6 +41,7 @@ unsigned http_status(Errc code) {
     case Errc::kNotSupported:
       return 501;
     case Errc::kRecallPending:
+    case Errc::kLeaseLost:
     case Errc::kBusy:
     case Errc::kShutdown:
       return 503;

@@ -126,22 +126,22 @@ class QuotasView {
     if (user == nullptr || !own.counts_owners) return {};
     STOA_TRY(users,
              service_.volume.ns().usage(request_.context(), {.dir = dir, .of = core::QuotaOf::kUser, .id = user->uid}));
-    STOA_CHECK_OK(add(dir, users, " --user " + user->name, {{"uid", user->uid}, {"user", user->name}}));
+    STOA_CHECK_OK(add(dir, users, {.user = user->name}, {{"uid", user->uid}, {"user", user->name}}));
     STOA_TRY(groups, service_.volume.ns().usage(request_.context(),
                                                 {.dir = dir, .of = core::QuotaOf::kGroup, .id = user->gid}));
     const core::Group* const group = registry.find_group_by_gid(user->gid);
     const std::string name = group != nullptr ? group->name : std::to_string(user->gid);
-    return add(dir, groups, " --group " + name,
+    return add(dir, groups, {.group = name},
                {{"gid", user->gid}, {"group", group != nullptr ? Json(group->name) : Json()}});
   }
   Json take() { return std::move(list_); }
 
  private:
-  Status add(core::FileId dir, const core::UsageReply& reply, const std::string& owner, Json json) {
+  Status add(core::FileId dir, const core::UsageReply& reply, const QuotaOwner& owner, Json json) {
     if (!reply.limits.any()) return {};
     STOA_TRY(path, service_.volume.ns().path_of(request_.context(), {.id = dir}));
     STOA_TRY(bin, kept_in_bin(service_, request_, dir));
-    const bool bin_counts = owner.empty() && !reply.excluded.has(core::UsageClass::kRecycled);
+    const bool bin_counts = !owner.user && !owner.group && !reply.excluded.has(core::UsageClass::kRecycled);
     add_quota(causes_, path.path, owner, reply, bin_counts ? bin : core::Usage{});
     json["limits"] = view(reply.limits);
     json["usage"] = view(reply.usage);

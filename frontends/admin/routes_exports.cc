@@ -69,6 +69,10 @@ Result<bool> read_rules(JsonBody& body, core::Export& record) {
       record.security.push_back(flavor);
     }
   }
+  if (const auto tls = body.text("native_tls")) {
+    if (*tls != "offered" && *tls != "required") body.refuse("native_tls", "must be offered or required");
+    record.native_tls_required = *tls == "required";
+  }
   if (auto clients = body.objects("clients")) {
     record.clients.clear();
     for (JsonBody& client : *clients) {
@@ -87,6 +91,12 @@ Status check_kerberos(const Service& service, const core::Export& record) {
   const Status there = service.kerberos();
   if (there) return {};
   return fail(Cause::kFlavorNotOffered, record.name, to_string(*wanted), sentence(there.error()));
+}
+
+// Without a certificate nobody could come.
+Status check_native_tls(const Service& service, const core::Export& record) {
+  if (!record.native_tls_required || service.native_tls) return {};
+  return fail(Cause::kNativeTlsMissing, record.name);
 }
 
 Status check_reachable(const core::Export& record) {
@@ -145,6 +155,7 @@ JsonResult create_export(Service& service, const Request& request) {
   wanted.path = path;
   // Checked before the directory is made; a later failure (a disk) removes the directory.
   if (security_given) STOA_CHECK_OK(check_kerberos(service, wanted));
+  STOA_CHECK_OK(check_native_tls(service, wanted));
   wanted.root = core::kRootId;
   STOA_CHECK_OK(core::check_export(wanted));
   if (snapshot->find_export(wanted.name) != nullptr) return fail(Cause::kNameTaken, "export", wanted.name);
@@ -178,6 +189,7 @@ JsonResult change_export(Service& service, const Request& request) {
   STOA_TRY(security_given, read_rules(body, changed));
   STOA_CHECK_OK(body.finish());
   if (security_given) STOA_CHECK_OK(check_kerberos(service, changed));
+  if (!old->native_tls_required) STOA_CHECK_OK(check_native_tls(service, changed));
   STOA_CHECK_OK(check_reachable(changed));
   STOA_CHECK_OK(service.volume.registry().change_export(changed, request.until()));
   return view(changed);

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "frontends/admin/causes.h"
+#include "frontends/admin/health_view.h"
 #include "frontends/admin/json_body.h"
 #include "frontends/admin/query.h"
 #include "frontends/admin/routes.h"
@@ -109,11 +110,10 @@ JsonResult get_status(Service& service, const Request& request) {
                        {"total", folder.space.total},
                        {"free", folder.space.free}});
   }
-  const std::vector<std::string> damage = service.volume.damage();
+  Json damage = Json::array();
+  for (const core::DamagedRange& range : service.volume.damage()) damage.push_back(view(range));
   Json problems = Json::array();
-  for (const core::Problem& problem : service.volume.health()) {
-    problems.push_back({{"kind", to_string(problem.kind)}, {"text", problem.text}, {"path", problem.path}});
-  }
+  for (const core::Problem& problem : service.volume.health()) problems.push_back(view(problem));
   return Json{{"healthy", problems.empty()},
               {"problems", std::move(problems)},
               {"version", service.version},
@@ -124,7 +124,7 @@ JsonResult get_status(Service& service, const Request& request) {
               {"volume", std::move(volume)},
               {"protocols", std::move(protocols)},
               {"data_directories", std::move(folders)},
-              {"damage", damage},
+              {"damage", std::move(damage)},
               {"warnings", warnings(service)},
               {"check", to_string(service.check.snapshot().state)}};
 }

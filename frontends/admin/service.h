@@ -70,6 +70,8 @@ struct Service {
   };
   // Whether NFS clients can come with Kerberos just now; else kNotSupported, with a cause.
   std::function<Status()> kerberos = [] { return Status(fail(Cause::kKeytabMissing)); };
+  // Whether native clients can come with TLS.
+  bool native_tls = false;
   // Told of each action when it is over, by the thread that served it; must be thread-safe, and should not block.
   std::function<void(const Request&, const AdminAction&)> record_action{};
   Throttle throttle{};

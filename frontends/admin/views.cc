@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "base/utf8.h"
+#include "frontends/admin/finding_sentences.h"
 
 namespace stoa::admin {
 namespace {
@@ -119,6 +120,7 @@ Json view(const core::Export& record) {
             {"read_only", record.read_only},
             {"clients", std::move(clients)},
             {"security", std::move(security)},
+            {"native_tls", record.native_tls_required ? "required" : "offered"},
             {"owner", record.owner},
             {"created", time_text(record.created)}};
   put_bytes(json, "name", record.name);
@@ -174,14 +176,24 @@ Json view(const core::SoftExcess& since) {
   return {{"bytes", time(since.bytes)}, {"files", time(since.files)}};
 }
 
+Json view(const core::Finding& finding) {
+  Json facts = Json::object();
+  const auto names = core::fact_names(finding.kind);
+  for (std::size_t i = 0; i < std::min(names.size(), finding.facts.size()); ++i)
+    facts[std::string(names[i])] = finding.facts[i];  // dump() replaces invalid UTF-8
+  return {{"kind", to_string(finding.kind)}, {"facts", std::move(facts)}, {"text", sentence(finding)}};
+}
+
 Json view(const core::CheckReport& report) {
+  Json problems = Json::array();
+  for (const core::Finding& finding : report.problems) problems.push_back(view(finding));
   return {{"ok", report.ok()},
           {"inodes", report.inodes},
           {"directories", report.directories},
           {"files", report.files},
           {"blobs", report.blobs},
           {"bytes", report.bytes},
-          {"problems", report.problems},
+          {"problems", std::move(problems)},
           {"problem_count", report.problem_count}};
 }
 

@@ -39,6 +39,7 @@ inline constexpr std::array<std::pair<std::string_view, core::UsageClass>, core:
 Json view(const core::UsageByClass& by_class);
 Json view(const core::QuotaLimits& limits);  // without classes
 Json view(const core::SoftExcess& since);
+Json view(const core::Finding& finding);  // {"kind": …, "facts": {…}, "text": …}
 Json view(const core::CheckReport& report);
 
 }  // namespace stoa::admin

@@ -177,6 +177,7 @@ Code to_code(Errc code, Missing missing) {
     case Errc::kNotSupported:
       return Code::kNotImplemented;
     case Errc::kRecallPending:
+    case Errc::kLeaseLost:
     case Errc::kBusy:
       return Code::kSlowDown;
     case Errc::kTimeout:

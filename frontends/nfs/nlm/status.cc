@@ -25,6 +25,7 @@ NlmStatus to_nlm_status(Errc code) {
       return NlmStatus::kDeniedNoLocks;
     // There is no status for "later"; clients wait and ask again while a server is in its grace period.
     case Errc::kRecallPending:
+    case Errc::kLeaseLost:
     case Errc::kTimeout:
     case Errc::kShutdown:
       return NlmStatus::kDeniedGracePeriod;

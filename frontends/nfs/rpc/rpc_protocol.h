@@ -69,6 +69,7 @@ struct RpcProtocol {
   wire::Framer framer() const { return record_framer(service.payload_offset); }
   qos::Scheduler* scheduler() const { return service.scheduler; }
   core::StateTable* state() const { return service.state; }
+  std::shared_ptr<const tls::Context> tls() const { return nullptr; }
   Status sync(const core::PendingDurability& pending) const { return service.sync(pending); }
 
   const Service service;

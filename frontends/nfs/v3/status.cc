@@ -58,6 +58,7 @@ NfsStatus to_nfs_status(Errc code) {
       return NfsStatus::kInval;
     // The client waits and asks again (RFC 1813 2.6, NFS3ERR_JUKEBOX).
     case Errc::kRecallPending:
+    case Errc::kLeaseLost:
     case Errc::kLocked:
     case Errc::kBusy:
     case Errc::kTimeout:

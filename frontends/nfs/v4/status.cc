@@ -60,6 +60,7 @@ Nfs4Status to_nfs4_status(Errc code) {
     // ours.
     case Errc::kGuardMismatch:
     case Errc::kPreconditionFailed:
+    case Errc::kLeaseLost:
       return Nfs4Status::kServerFault;
     // The client waits and asks again.
     case Errc::kRecallPending:

@@ -42,8 +42,16 @@ export interface DataDirectory {
 }
 export interface HealthProblem {
   kind: string;
-  text: string;
   path: string;
+  facts: Record<string, string | number>;
+  text: string; // English sentence for the kind and its facts
+}
+export interface DamagedRange {
+  id: string;
+  path: string; // empty: the file has none
+  offset: number;
+  length: number;
+  text: string;
 }
 export interface Status {
   healthy: boolean;
@@ -56,7 +64,7 @@ export interface Status {
   volume: Volume;
   protocols: Protocol[];
   data_directories: DataDirectory[];
-  damage: string[];
+  damage: DamagedRange[];
   check: string;
 }
 export interface ProtocolActivity {
@@ -96,6 +104,7 @@ export interface Export {
   read_only: boolean;
   clients: ClientRule[];
   security: string[];
+  native_tls: 'offered' | 'required';
   owner: string;
   created: string;
 }
@@ -249,11 +258,15 @@ export interface Explanation {
 
 export interface Cause {
   code: string;
-  parameters: Record<string, string | number | boolean | null>;
+  parameters: Record<string, string | number | boolean | null | readonly string[]>;
   what: string; // English sentence for the code and its parameters
-  remedy: string;
 }
 
+export interface Finding {
+  kind: string;
+  facts: Record<string, string>;
+  text: string; // English sentence for the kind and its facts
+}
 export interface Report {
   ok: boolean;
   inodes: number;
@@ -261,7 +274,7 @@ export interface Report {
   files: number;
   blobs: number;
   bytes: number;
-  problems: string[];
+  problems: Finding[];
   problem_count: number;
 }
 export interface Check {

@@ -205,18 +205,24 @@ function Explain({ path }: { path: Path }) {
   );
 }
 
-// In the words of the language, if it has some for the code; else as the server says it. The remedy is made of commands and stays as it is.
-function CauseNotice({ cause: { code, parameters, what, remedy } }: { cause: Cause }) {
+// In the words of the language, if it has some for the code; else as the server says it.
+function CauseNotice({ cause: { code, parameters, what } }: { cause: Cause }) {
   const { t } = useWords();
   const said = t.causes[code]?.(parameters);
+  const remedy = t.causeRemedies[code]?.(parameters);
   return (
     <Notice tone="warn">
       <strong className="said" lang={said === undefined ? 'en' : undefined}>
         {said ?? what}
-      </strong>{' '}
-      <span>
-        {t.browse.remedy} <span lang="en">{remedy}</span>
-      </span>
+      </strong>
+      {remedy !== undefined && (
+        <>
+          {' '}
+          <span>
+            {t.browse.remedy} {remedy}
+          </span>
+        </>
+      )}
     </Notice>
   );
 }

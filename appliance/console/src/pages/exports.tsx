@@ -99,6 +99,7 @@ function ExportForm({ record, onClose, onDone }: { record: Export | undefined; o
   const [nfs, setNfs] = useState(record?.protocols.includes('nfs') ?? true);
   const [s3, setS3] = useState(record?.protocols.includes('s3') ?? true);
   const [native, setNative] = useState(record?.protocols.includes('native') ?? false);
+  const [nativeTls, setNativeTls] = useState(record?.native_tls === 'required');
   const [readOnly, setReadOnly] = useState(record?.read_only ?? false);
   const [clients, setClients] = useState(record === undefined ? '10.0.0.0/8 rw' : record.clients.map(ruleText).join('\n'));
   const [owner, setOwner] = useState(record?.owner ?? '');
@@ -106,7 +107,7 @@ function ExportForm({ record, onClose, onDone }: { record: Export | undefined; o
 
   const work = async () => {
     const rules = clients.split('\n').filter((line) => line.trim() !== '').map((line) => readRule(line, record?.clients ?? []));
-    const shared = { protocols: [...(nfs ? ['nfs'] : []), ...(s3 ? ['s3'] : []), ...(native ? ['native'] : [])], read_only: readOnly, clients: rules, security, owner };
+    const shared = { protocols: [...(nfs ? ['nfs'] : []), ...(s3 ? ['s3'] : []), ...(native ? ['native'] : [])], read_only: readOnly, clients: rules, security, native_tls: nativeTls ? 'required' : 'offered', owner };
     if (record === undefined) {
       // The directory belongs to the owner; otherwise only root could write there.
       const user = users?.find((one) => one.name === owner);
@@ -132,6 +133,7 @@ function ExportForm({ record, onClose, onDone }: { record: Export | undefined; o
         <Check label="NFS" checked={nfs} onValue={setNfs} />
         <Check label="S3" checked={s3} onValue={setS3} />
         <Check label={t.exports.native} checked={native} onValue={setNative} />
+        {native && <Check label={t.exports.nativeTls} checked={nativeTls} onValue={setNativeTls} />}
         <Check label={t.exports.readOnly} checked={readOnly} onValue={setReadOnly} />
       </fieldset>
       <Field label={t.exports.clients} hint={t.exports.clientsHint}>

@@ -33,7 +33,7 @@ export function Health() {
             <Panel title={t.health.problems}>
               {data.problems.map((problem) => (
                 <Notice key={problem.kind + problem.path} tone="bad">
-                  {problem.text}
+                  {t.healthProblems[problem.kind]?.(problem.facts) ?? <span lang="en">{problem.text}</span>}
                   {problem.path !== '' && ` (${problem.path})`}
                   <br />
                   {t.problemRemedies[problem.kind]}
@@ -43,9 +43,9 @@ export function Health() {
           )}
           {data.damage.length > 0 && (
             <Panel title={t.health.damage}>
-              {data.damage.map((sentence) => (
-                <Notice key={sentence} tone="bad">
-                  {sentence}
+              {data.damage.map((range) => (
+                <Notice key={range.text} tone="bad">
+                  {t.health.damagedRange(range.path === '' ? range.id : range.path, range.offset, range.offset + range.length)}
                 </Notice>
               ))}
             </Panel>

@@ -80,7 +80,9 @@ export function Jobs() {
             {data.report.problems.length > 0 && (
               <ul className="problems">
                 {data.report.problems.map((problem) => (
-                  <li key={problem}>{problem}</li>
+                  <li key={problem.text} lang="en">
+                    {problem.text}
+                  </li>
                 ))}
               </ul>
             )}

@@ -1,3 +1,10 @@
+import { bytes } from '../format.ts';
+
+const evict = 'The command stoa client evict takes away all that a client has open and locked.';
+const room = ({ recycled_bytes: recycled, upload_bytes: uploads }: Record<string, unknown>) =>
+  (Number(recycled) > 0 ? ` Its recycle bin alone keeps ${bytes(Number(recycled))}; purge it on the page Recycle bin.` : '') +
+  (Number(uploads) > 0 ? ` S3 multipart uploads that have not ended take ${bytes(Number(uploads))}; complete or abort them.` : '');
+
 // English: the dictionary that the others have to match.
 export const en = {
   sections: { watch: 'Watch', data: 'Data', govern: 'Govern', people: 'People', work: 'Work' },
@@ -73,6 +80,7 @@ export const en = {
     user_owns_export: 'Remove the export, or give it another owner, on the page Exports.',
     directory_unknown: 'Make the directory first, or let it be made here.',
     nobody_reaches: 'Give a client network, such as 10.0.0.0/8, or * for everyone.',
+    native_tls_missing: 'Give the server a certificate first (native.tls_certificate in its configuration), or leave TLS as offered.',
     flavor_not_offered: 'Give the server a keytab first (nfs.keytab in its configuration), or leave the flavor out.',
     soft_above_hard: 'Give a soft limit below the hard one.',
     owners_not_counted: 'Begin to count users and groups on the page of the directory’s quota.',
@@ -85,6 +93,7 @@ export const en = {
     restore_by_owner: 'Ask its owner or an administrator to restore it.',
     bin_not_empty: 'Purge its recycle bin first.',
     in_bin: 'Restore it first.',
+    sealed: 'Allow changes of the sealed directory again first (stoa unseal).',
     key_half: 'Give both keys, or leave both empty.',
     metadata_full: 'Free space on the disk of the data folder; see Health.',
     metadata_failed: 'Mend the disk and start stoad again; see Health.',
@@ -93,7 +102,9 @@ export const en = {
     check_runs: 'Wait for its end on the page Jobs.',
     token_expired: 'Sign in again with a token that is valid.',
   } as Record<string, string>,
-  // What to do about a problem of the server's health, by its `kind`.
+  // What a problem of the server's health says, by its `kind`, with its facts; the server says it in English.
+  healthProblems: {} as Record<string, (of: Record<string, unknown>) => string>,
+  // What to do about it.
   problemRemedies: {
     metadata_failed: 'Mend the disk, then restart stoad. What was acknowledged as durable is there.',
     metadata_stalled: 'Free space on its file system, or make it larger; it goes on by itself.',
@@ -104,6 +115,31 @@ export const en = {
   } as Record<string, string>,
   // What `code` of a cause says with its parameters; the server says it in English.
   causes: {} as Record<string, (of: Record<string, unknown>) => string>,
+  // What to do about a cause, by its `code`, with its parameters.
+  causeRemedies: {
+    no_way: ({ path }) => `Change mode, owner or access control list of ${path}, or put the user into a group that may.`,
+    denied: ({ path }) => `Change mode, owner or access control list of ${path}, or put the user into a group that may.`,
+    recycled: () => 'Restore it on the page Recycle bin.',
+    sealed: ({ path }) => `Allow changes of ${path} again: stoa unseal.`,
+    no_export: () => 'Create an export on the page Exports.',
+    export_read_only: ({ export: name }) => `Let the export ${name} be written on the page Exports.`,
+    networks_read_only: ({ export: name }) => `Change the client rules of the export ${name} on the page Exports.`,
+    client_refused: ({ export: name, client }) => `Give the export ${name} a rule for ${client} on the page Exports.`,
+    client_read_only: ({ export: name, network }) => `Give the export ${name} a rule before that for ${network}, on the page Exports.`,
+    no_kerberos: ({ export: name }) => `Give the server its keytab, or take other security for the export ${name} on the page Exports.`,
+    quota_full: (of) => `Raise the quota of ${of['path']} on the page Quotas, or make room below it.${room(of)}`,
+    soft_limit: (of) => `Raise the limit or give more time on the page Quotas, or make room below ${of['path']}.${room(of)}`,
+    open_denied: () => `Close it there. ${evict}`,
+    locked: () => `End the program that holds it. ${evict}`,
+    lock_wanted: () => `They get it when those before them give it back. ${evict}`,
+    lease_recalled: () => `Wait: what is not given back in time is taken away. ${evict}`,
+    limit: ({ target }) => `Raise the limit of ${target}, or of a QoS class above it, on the page QoS.`,
+    volume_full: () => 'Remove something, purge recycle bins, or give the server another disk (blob_directories in its configuration).',
+    disk_full: () => 'Make room on its disk. Files that are written anew go to the others.',
+    disk_failed: () => 'See that its disk is there, mounted and writable, then start stoad again. A check tells what is missing.',
+    damaged: () => 'Put the file back from a copy. A check that reads data looks for more.',
+    damaged_below: () => 'The page Health names the files; put them back from a copy.',
+  } as Record<string, (of: Record<string, unknown>) => string>,
   signIn: {
     title: 'Sign in',
     intro: 'The console of this storage server.',
@@ -200,6 +236,7 @@ export const en = {
     protocols: 'Protocols',
     access: 'Access',
     native: 'Native protocol',
+    nativeTls: 'Native clients must use TLS',
     readOnly: 'read only',
     readWrite: 'read and write',
     clients: 'Clients',
@@ -502,6 +539,7 @@ export const en = {
     created: 'Made',
     problems: 'Problems',
     damage: 'Damage',
+    damagedRange: (file: string, from: number, to: number) => `${file}: bytes ${from} to ${to} do not match their checksum`,
     protocols: 'Protocols',
     open: 'open',
     closed: 'closed',

@@ -2,7 +2,12 @@
 import { bytes, count, time } from '../format.ts';
 import type { Words } from './words.tsx';
 
-const whose = (of: unknown) => (of === '' ? '' : `（${String(of).replace(/^user /, '用户 ').replace(/^group /, '用户组 ')}）`);
+const whose = ({ user, group }: Record<string, unknown>) => (typeof user === 'string' ? `（用户 ${user}）` : typeof group === 'string' ? `（用户组 ${group}）` : '');
+const because = (error: unknown) => (typeof error === 'string' && error !== '' ? `：${error}` : '');
+const evict = '命令 stoa client evict 会收回该客户端打开和锁定的一切。';
+const room = ({ recycled_bytes: recycled, upload_bytes: uploads }: Record<string, unknown>) =>
+  (Number(recycled) > 0 ? `其回收站占用 ${bytes(Number(recycled), 'zh-CN')}，可在“回收站”页面清除。` : '') +
+  (Number(uploads) > 0 ? `未结束的 S3 分段上传占用 ${bytes(Number(uploads), 'zh-CN')}，请完成或中止它们。` : '');
 const amount = (resource: unknown, value: unknown) => (resource === 'bytes' ? bytes(Number(value), 'zh-CN') : `${count(Number(value), 'zh-CN')} 个`);
 const when = (at: unknown) => time(String(at), 'zh-CN');
 
@@ -79,6 +84,7 @@ export const zh: Words = {
     user_owns_export: '请先在“导出”页面删除该导出，或更换其所有者。',
     directory_unknown: '请先创建该目录，或选择在此处创建。',
     nobody_reaches: '请给出客户端网络，例如 10.0.0.0/8，或用 * 表示所有客户端。',
+    native_tls_missing: '请先为服务器配置证书（native.tls_certificate），或不强制使用 TLS。',
     flavor_not_offered: '请先为服务器配置 keytab（nfs.keytab），或去掉该安全方式。',
     soft_above_hard: '软限制必须低于硬限制。',
     owners_not_counted: '请先在该目录的配额页面开始按用户和组统计。',
@@ -91,6 +97,7 @@ export const zh: Words = {
     restore_by_owner: '请联系其所有者或管理员恢复。',
     bin_not_empty: '请先清空其回收站。',
     in_bin: '请先恢复它。',
+    sealed: '请先解除该目录的封存（stoa unseal）。',
     key_half: '请同时填写两个密钥，或都留空。',
     metadata_full: '请释放数据目录所在磁盘的空间；见“健康状况”。',
     metadata_failed: '请修复磁盘并重新启动 stoad；见“健康状况”。',
@@ -98,6 +105,14 @@ export const zh: Words = {
     blob_none_healthy: '请修复磁盘；见“健康状况”。',
     check_runs: '请在“任务”页面等待其结束。',
     token_expired: '请使用有效的令牌重新登录。',
+  },
+  healthProblems: {
+    metadata_failed: ({ error }) => `元数据的修改无法持久化${because(error)}`,
+    metadata_stalled: ({ error }) => `元数据的修改在等待空间${because(error)}`,
+    metadata_full: () => '元数据所在磁盘已满：可以删除，不能增长',
+    blob_directory: ({ error }) => `内容目录不工作${because(error)}`,
+    damage: ({ ranges }) => `内容已损坏，共 ${ranges} 个字节范围`,
+    kept_content: ({ blobs, bytes: size }) => `有 ${blobs} 个内容块（${bytes(Number(size), 'zh-CN')}）不属于任何文件，多于崩溃所能留下的，因此保留`,
   },
   problemRemedies: {
     metadata_failed: '请修复磁盘，然后重新启动 stoad。已确认持久化的数据仍在。',
@@ -118,9 +133,9 @@ export const zh: Words = {
     client_refused: ({ export: name, client, protocol }) => `客户端 ${client} 被导出 ${name} 拒绝${protocol === null ? '' : '（NFS）'}：没有适用于它的规则`,
     client_read_only: ({ export: name, client, network }) => `客户端 ${client} 不能通过导出 ${name} 修改内容：最先匹配的规则 ${network} 是只读`,
     no_kerberos: ({ export: name, why }) => `没有客户端能通过 NFS 使用导出 ${name}：它只接受 Kerberos（${why}）`,
-    quota_full: ({ path, of, resource, used, limit }) => `${path}${whose(of)} 的配额已用完：${amount(resource, used)} / ${amount(resource, limit)}；增长将被拒绝`,
-    soft_limit: ({ path, of, resource, used, limit, since, ends, over }) =>
-      `${path}${whose(of)} 自 ${when(since)} 起超过软限制：${amount(resource, used)} / ${amount(resource, limit)}；` +
+    quota_full: ({ path, user, group, resource, used, limit }) => `${path}${whose({ user, group })} 的配额已用完：${amount(resource, used)} / ${amount(resource, limit)}；增长将被拒绝`,
+    soft_limit: ({ path, user, group, resource, used, limit, since, ends, over }) =>
+      `${path}${whose({ user, group })} 自 ${when(since)} 起超过软限制：${amount(resource, used)} / ${amount(resource, limit)}；` +
       (over === true ? `宽限期已于 ${when(ends)} 结束，增长将被拒绝` : `${when(ends)} 之后增长将被拒绝`),
     open_denied: ({ access, clients }) => `其他人不能以${access === 'read' ? '读' : '写'}方式打开它：${clients} 已打开并禁止`,
     locked: ({ ranges, clients }) => `有 ${ranges} 个字节范围被 ${clients} 锁定：其他人的锁请求须等待或被拒绝`,
@@ -130,8 +145,32 @@ export const zh: Words = {
     volume_full: ({ mib }) => `卷已满：磁盘剩余空间不足新文件一次可能占用的 ${mib} MiB；无论配额还剩多少，需要空间的操作都会被拒绝`,
     disk_full: ({ path }) => `数据目录 ${path} 已满：不再放入新内容，其中的大文件无法增长`,
     disk_failed: ({ path, problem }) => `数据目录 ${path} 不工作（${problem}）：其中的内容无法读取，也不再放入新内容`,
-    damaged: ({ detail }) => `内容已损坏（${detail}）；读取会失败`,
+    damaged: ({ offset, length }) => `内容已损坏：字节 ${offset} 至 ${Number(offset) + Number(length)} 与校验和不符；读取会失败`,
     damaged_below: ({ ranges }) => `其下的文件内容已损坏，共 ${ranges} 个字节范围；读取会失败`,
+  },
+  causeRemedies: {
+    no_way: ({ path }) => `请修改 ${path} 的权限模式、所有者或访问控制列表，或将用户加入有权限的用户组。`,
+    denied: ({ path }) => `请修改 ${path} 的权限模式、所有者或访问控制列表，或将用户加入有权限的用户组。`,
+    recycled: () => '请在“回收站”页面恢复它。',
+    sealed: ({ path }) => `请解除 ${path} 的封存：stoa unseal。`,
+    no_export: () => '请在“导出”页面创建导出。',
+    export_read_only: ({ export: name }) => `请在“导出”页面允许写入导出 ${name}。`,
+    networks_read_only: ({ export: name }) => `请在“导出”页面修改导出 ${name} 的客户端规则。`,
+    client_refused: ({ export: name, client }) => `请在“导出”页面为导出 ${name} 添加适用于 ${client} 的规则。`,
+    client_read_only: ({ export: name, network }) => `请在“导出”页面为导出 ${name} 在 ${network} 的规则之前添加一条规则。`,
+    no_kerberos: ({ export: name }) => `请为服务器配置 keytab，或在“导出”页面为导出 ${name} 选择其他安全方式。`,
+    quota_full: (of) => `请在“配额”页面提高 ${of['path']} 的配额，或删除其下的内容。${room(of)}`,
+    soft_limit: (of) => `请在“配额”页面提高限制或延长宽限期，或删除 ${of['path']} 下的内容。${room(of)}`,
+    open_denied: () => `请在该客户端关闭它。${evict}`,
+    locked: () => `请结束持有锁的程序。${evict}`,
+    lock_wanted: () => `前面的持有者释放后即可获得。${evict}`,
+    lease_recalled: () => `请稍候：未按时归还的将被收回。${evict}`,
+    limit: ({ target }) => `请在“QoS”页面提高 ${target} 或其上级的上限。`,
+    volume_full: () => '请删除内容、清空回收站，或为服务器添加磁盘（配置中的 blob_directories）。',
+    disk_full: () => '请释放其磁盘的空间。新写入的文件会放到其他目录。',
+    disk_failed: () => '请确认其磁盘存在、已挂载且可写，然后重新启动 stoad。检查会列出缺少的内容。',
+    damaged: () => '请用副本恢复该文件。读取数据的检查会查找更多损坏。',
+    damaged_below: () => '“健康状况”页面会列出这些文件；请用副本恢复。',
   },
   signIn: {
     title: '登录',
@@ -229,6 +268,7 @@ export const zh: Words = {
     protocols: '协议',
     access: '访问',
     native: '原生协议',
+    nativeTls: '原生协议客户端必须使用 TLS',
     readOnly: '只读',
     readWrite: '读写',
     clients: '客户端',
@@ -530,6 +570,7 @@ export const zh: Words = {
     created: '创建时间',
     problems: '问题',
     damage: '损坏',
+    damagedRange: (file, from, to) => `${file}：字节 ${from} 至 ${to} 与校验和不符`,
     protocols: '协议',
     open: '打开',
     closed: '关闭',
