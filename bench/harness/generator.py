@@ -3,8 +3,8 @@ import os
 import sys
 
 
-def name_of(suite, load):
-    return load.generator or f"{suite}_load"
+def name_of(suite, load, server=None):
+    return getattr(server, "generator", None) or load.generator or f"{suite}_load"
 
 
 def path(build, name):
@@ -16,6 +16,7 @@ def path(build, name):
 
 def command(build, suite, load, server):
     """The program and what it has to know of the server."""
-    name = name_of(suite, load)
-    known = {"nfs_load": "nfs_arguments", "nfs41_load": "nfs41_arguments", "s3_load": "s3_arguments"}
+    name = name_of(suite, load, server)
+    known = {"nfs_load": "nfs_arguments", "nfs41_load": "nfs41_arguments", "s3_load": "s3_arguments", "posix_load": "posix_arguments",
+             "lib_load": "lib_arguments"}
     return [path(build, name), *getattr(server, known[name])()]

@@ -8,16 +8,18 @@ import sys
 import tempfile
 from pathlib import Path
 
-from harness import generator, isolate, loads, nfs_servers, report, rest, runner, s3_servers
+from harness import fuse_mounts, generator, isolate, loads, native_library, nfs_servers, report, rest, runner, s3_servers
 from harness.stoa_server import Stoa
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+SKIPPED = 77
 
 
 def main():
     parser = argparse.ArgumentParser(
         prog="bench/compare", description="Compares Stoa with what a user would otherwise pick, side by side. See bench/README.md.")
-    parser.add_argument("suite", choices=["nfs", "s3", "rest"], help="rest: idle cost, and memory after a million files")
+    parser.add_argument("suite", choices=sorted(loads.SUITES),
+                        help="native: mounts, FUSE over io_uring; native-dev: over /dev/fuse; native-lib: libstoa; rest: idle cost, and memory after a million files")
     parser.add_argument("--rounds", type=int, help="rounds, interleaved (default 5; 1 with --short)")
     parser.add_argument("--short", action="store_true", help="a smoke test: every load, tiny sizes, nothing is judged or written")
     parser.add_argument("--seconds", type=float, help="length of each load that has one (default 4)")
@@ -27,6 +29,10 @@ def main():
     parser.add_argument("--work", help="servers keep their data in a new folder of this one (default: $TMPDIR or /var/tmp)")
     parser.add_argument("--results", default=str(ROOT / "bench" / "results"), help="where JSON and SVG go")
     options = parser.parse_args()
+    missing = fuse_mounts.unavailable(options.suite) if options.suite.startswith("native") else None
+    if missing:
+        print(f"bench/compare {options.suite}: {missing}", file=sys.stderr)
+        return SKIPPED
     # Alone, Stoa needs no namespace (its ports are free ones), so the smoke test runs without root too.
     if options.servers != "stoa":
         isolate.enter()
@@ -44,7 +50,7 @@ def main():
 
 
 def chosen_loads(options):
-    chosen = {"nfs": loads.NFS, "s3": loads.S3, "rest": []}[options.suite]
+    chosen = loads.SUITES[options.suite]
     if options.seconds:
         for load in chosen + loads.S3_EXTRA:
             if "--seconds" in load.arguments:
@@ -60,7 +66,12 @@ def chosen_loads(options):
 
 
 def chosen_servers(options, work):
-    if options.suite == "s3":
+    if options.suite in ("native", "native-dev"):
+        uring = options.suite == "native"
+        servers = [fuse_mounts.StoaMount(work, str(ROOT), options.build, uring), fuse_mounts.Bindfs(work), fuse_mounts.NullFuse(work, options.build, uring)]
+    elif options.suite == "native-lib":
+        servers = native_library.servers(work, str(ROOT), options.build)
+    elif options.suite == "s3":
         servers = [Stoa(work, str(ROOT), options.build), s3_servers.Nginx(work), s3_servers.Radosgw(work, str(ROOT))]
     else:
         servers = [Stoa(work, str(ROOT), options.build), nfs_servers.Ganesha(work)]
@@ -76,7 +87,7 @@ def chosen_servers(options, work):
 def compare(options, work):
     suite_loads = chosen_loads(options)
     servers = chosen_servers(options, work)
-    for name in {generator.name_of(options.suite, load) for load in suite_loads}:
+    for name in {generator.name_of(options.suite, load, server) for load in suite_loads for server in servers}:
         generator.path(options.build, name)  # missing is said before anything starts
     try:
         running, absent = runner.start_all(servers)

@@ -4,9 +4,10 @@ import shutil
 
 from harness import isolate, process
 from harness.process import ServerFailed
+from harness.server import Server
 
 
-class Ganesha:
+class Ganesha(Server):
     """NFS-Ganesha with its VFS back end on the same file system as Stoa's data."""
 
     name = "ganesha"

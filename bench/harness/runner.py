@@ -31,15 +31,18 @@ def make_buckets(servers, program):
             subprocess.run([program, *server.s3_arguments(), "--load", "create-bucket"], check=True, stdout=subprocess.DEVNULL)
 
 
-def run_once(program, load, pids, tag, short, seconds_limit=900):
-    """One run of a load by generator.command(); its JSON, or {"failed": why}."""
-    arguments = {}
+def _words(load, short):
+    """The load's arguments; those of the short form replace others."""
     order = load.arguments + (load.short if short else [])
-    for flag, value in zip(order[::2], order[1::2]):
-        arguments[flag] = str(value)
-    command = [*program, "--load", load.load, "--tag", tag, "--pid", ",".join(map(str, pids))]
-    for flag, value in arguments.items():
-        command += [flag, value]
+    arguments = dict(zip(order[::2], map(str, order[1::2])))
+    return ["--load", load.load, *(word for pair in arguments.items() for word in pair)]
+
+
+def run_once(program, load, pids, tag, short, seconds_limit=900, client_pids=()):
+    """One run of a load by generator.command(); its JSON, or {"failed": why}."""
+    command = [*program, *_words(load, short), "--tag", tag, "--pid", ",".join(map(str, pids))]
+    if client_pids:
+        command += ["--client-pid", ",".join(map(str, client_pids))]
     os.sync()  # what an earlier run left dirty must not be written at this one's cost
     process.reset_peak(pids)
     try:
@@ -55,6 +58,33 @@ def run_once(program, load, pids, tag, short, seconds_limit=900):
         result["server_cpu_us_per_op"] /= result.get("entries", load.scale)
     result["peak_mib"] = process.peak_mib(pids)
     result["resident_mib"] = process.resident_mib(pids)
+    if client_pids:
+        result["client_resident_mib"] = process.resident_mib(client_pids)
+    return result
+
+
+def _prepare(program, load, short, seconds_limit=900):
+    done = subprocess.run([*program, *_words(load, short), "--prepare"], capture_output=True, text=True, timeout=seconds_limit)
+    if done.returncode != 0:
+        raise process.ServerFailed(f"preparing: {done.stderr.strip()[-400:] or f'status {done.returncode}'}")
+
+
+def _run_against(server, suite, load, tag, short, build):
+    """Prepares what a load wants, runs it, and adds what the client counted."""
+    try:
+        server.get_ready(load, short)
+        program = generator.command(build, suite, load, server)
+        if load.tree_of(short):
+            program += server.tree_arguments(load.tree_of(short))
+        if load.prepare:
+            _prepare(program, load, short)
+        if load.cold:
+            server.make_cold()
+        before = server.counters()
+        result = run_once(program, load, server.pids(), tag, short, client_pids=server.client_pids())
+        result |= {f"client_{name}": value - before[name] for name, value in server.counters().items()}
+    except (process.ServerFailed, OSError, subprocess.SubprocessError) as failure:
+        return {"failed": str(failure)}
     return result
 
 
@@ -67,10 +97,9 @@ def run_rounds(suite, servers, loads, rounds, short, build):
                 continue
             # The order turns each round, so that nobody always comes second.
             for server in servers if number % 2 == 0 else servers[::-1]:
-                if load.load in getattr(server, "lacks", ()):
+                if load.load in server.lacks or (load.servers and server.name not in load.servers):
                     continue
-                program = generator.command(build, suite, load, server)
-                result = run_once(program, load, server.pids(), f"{load.name}-{number}", short)
+                result = _run_against(server, suite, load, f"{load.name}-{number}", short, build)
                 results[load.name][server.name].append(result)
                 if "failed" in result:
                     say(f"[{suite} {number + 1}/{rounds}] {load.name:16} {server.name:10} FAILED: {result['failed']}")

@@ -7,11 +7,12 @@ from pathlib import Path
 
 from harness import process
 from harness.process import ServerFailed
+from harness.server import Server
 
 BUCKET = "test"
 
 
-class Nginx:
+class Nginx(Server):
     """nginx with static files and WebDAV PUT: what HTTP itself costs. It checks no signature and syncs nothing."""
 
     name = "nginx"
@@ -57,7 +58,7 @@ http {{
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-class Radosgw:
+class Radosgw(Server):
     """Ceph's S3 gateway on a throw-away cluster of three OSDs, bluestore in files on the same disk."""
 
     name = "radosgw"

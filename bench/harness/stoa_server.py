@@ -4,9 +4,10 @@ import subprocess
 import threading
 
 from harness.process import ServerFailed, tail
+from harness.server import Server
 
 
-class Stoa:
+class Stoa(Server):
     name = "stoa"
     durability = "every reply that the protocol calls stable is durable before it leaves, CREATE and REMOVE included"
 
@@ -50,6 +51,9 @@ class Stoa:
 
     def nfs41_arguments(self):
         return ["--host", self.facts["STOA_NFS_HOST"], "--port", self.facts["STOA_NFS_PORT"], "--export", self.facts["STOA_EXPORT"]]
+
+    def lib_arguments(self):
+        return ["--url", self.facts["STOA_NATIVE_URL"], "--key-file", self.facts["STOA_NATIVE_KEY_FILE"]]
 
     def s3_arguments(self):
         return ["--url", self.facts["STOA_S3_URL"], "--access-key", self.facts["STOA_S3_ACCESS_KEY"],

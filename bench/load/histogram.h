@@ -18,6 +18,12 @@ class Histogram {
     sum_ += ns;
     max_ = std::max(max_, ns);
   }
+  void add(const Histogram& other) {
+    for (std::size_t i = 0; i < buckets_.size(); ++i) buckets_[i] += other.buckets_[i];
+    count_ += other.count_;
+    sum_ += other.sum_;
+    max_ = std::max(max_, other.max_);
+  }
   std::uint64_t count() const { return count_; }
   std::uint64_t max() const { return max_; }
   double mean() const { return count_ == 0 ? 0.0 : static_cast<double>(sum_) / static_cast<double>(count_); }

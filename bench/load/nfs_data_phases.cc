@@ -1,19 +1,9 @@
+#include "bench/load/block_stamp.h"
 #include "bench/load/nfs_call.h"
 #include "bench/load/nfs_phases.h"
 
 namespace stoa::bench {
 namespace {
-
-// The first and the last eight bytes of each 4 KiB of the file name their place. So a reader notices a block in
-// the wrong place without the cost of checking all of it.
-constexpr std::uint32_t kStampEvery = 4096;
-
-void stamp(std::string& data, std::uint64_t offset) {
-  for (std::size_t at = 0; at + kStampEvery <= data.size(); at += kStampEvery) {
-    const std::uint64_t value = mix((offset + at) / kStampEvery);
-    std::memcpy(data.data() + at, &value, sizeof(value));
-  }
-}
 
 class Blocks : public Phase {
  public:
@@ -32,7 +22,7 @@ class WriteBlocks final : public Blocks {
   explicit WriteBlocks(const BlockWork& work) : Blocks(work), data_(work.bytes, 'x') {}
   void begin(Slot& slot) override {
     choose(slot);
-    stamp(data_, slot.offset);  // libnfs copies the bytes when it encodes the call
+    stamp(data_.data(), data_.size(), slot.offset);  // libnfs copies the bytes when it encodes the call
     WRITE3args args{};
     args.file = to_fh(work_.file);
     args.offset = slot.offset;
@@ -70,11 +60,7 @@ class ReadBlocks final : public Blocks {
   void read(Slot& slot, READ3res& res) {
     const auto& ok = res.READ3res_u.resok;
     if (ok.count != work_.bytes || ok.data.data_len != work_.bytes) return slot.session->failed(slot, "short READ");
-    for (std::uint32_t at = 0; at < work_.bytes; at += kStampEvery) {
-      std::uint64_t value = 0;
-      std::memcpy(&value, ok.data.data_val + at, sizeof(value));
-      if (value != mix((slot.offset + at) / kStampEvery)) return slot.session->failed(slot, "wrong bytes");
-    }
+    if (!is_stamped(ok.data.data_val, work_.bytes, slot.offset)) return slot.session->failed(slot, "wrong bytes");
     slot.session->done(slot, work_.bytes);
   }
 };

@@ -83,6 +83,10 @@ class LoadRun {
     }
     timed(*create_files(work), count_or(kUnlimited), o_.seconds);
   }
+  void create_sized() {
+    if (o_.bytes == 0 || o_.bytes > kMiB) die("create-sized: --bytes is from 1 to 1 MiB, the most of one WRITE");
+    create(static_cast<std::uint32_t>(o_.bytes));
+  }
   void list(bool plus) {
     const Handle dir = prepared_files(o_.files, 0);
     timed(*list_directory(dir, plus, o_.files), count_or(kUnlimited), o_.seconds);
@@ -236,6 +240,7 @@ int LoadRun::run() {
       {"read-small", [](LoadRun& r) { r.read_small(); }},
       {"create-empty", [](LoadRun& r) { r.create(0); }},
       {"create-write", [](LoadRun& r) { r.create(kSmall); }},
+      {"create-sized", [](LoadRun& r) { r.create_sized(); }},
       {"readdir", [](LoadRun& r) { r.list(false); }},
       {"readdirplus", [](LoadRun& r) { r.list(true); }},
       {"remove", [](LoadRun& r) { r.remove(); }},
@@ -281,7 +286,7 @@ int main(int argc, char** argv) {
   app.add_option("--files", o.files, "Files that are prepared, or entries of the listed directory");
   app.add_option("--directories", o.directories,
                  "getattr, create-empty, create-write: spread over so many prepared directories (0: one)");
-  app.add_option("--bytes", o.bytes, "Size of the file of data loads");
+  app.add_option("--bytes", o.bytes, "Size of the file of data loads, or of each of create-sized");
   app.add_option("--seed", o.seed, "Seed of the random choices");
   app.add_option("--pid", o.server_pids, "Processes of the server, whose CPU is reported")->delimiter(',');
   CLI11_PARSE(app, argc, argv);

@@ -60,7 +60,10 @@ double machine_cpu_seconds() {
 }
 
 Outcome::Cpu Outcome::measure_cpu() const {
-  return {.generator = process_cpu_seconds(), .server = cpu_seconds_of(server_pids_), .machine = machine_cpu_seconds()};
+  return {.generator = process_cpu_seconds(),
+          .server = cpu_seconds_of(server_pids_),
+          .client = cpu_seconds_of(client_pids_),
+          .machine = machine_cpu_seconds()};
 }
 
 void Outcome::begin() {
@@ -81,6 +84,13 @@ void Outcome::succeeded(std::uint64_t started_ns, std::uint64_t bytes) {
     if (operations_.count() == planned_ / 10) first_tenth_ns_ = now - began_ns_;
     if (operations_.count() == planned_ - planned_ / 10) last_tenth_from_ns_ = now;
   }
+}
+
+void Outcome::add(const Outcome& other) {
+  operations_.add(other.operations_);
+  requests_.add(other.requests_);
+  bytes_ += other.bytes_;
+  for (const auto& [why, count] : other.errors_) errors_[why] += count;
 }
 
 std::uint64_t Outcome::errors() const {
@@ -110,15 +120,16 @@ std::string Outcome::to_json(const std::string& load, unsigned connections, unsi
       {"max_us", us(operations_.max())},
       {"errors", errors()},
       {"errors_by_reason", errors_},
-      {"generator_cpu_s", cpu_ended_.generator - cpu_began_.generator},
       {"machine_cpu_s", cpu_ended_.machine - cpu_began_.machine},
   };
-  if (!server_pids_.empty()) {
-    const double server = cpu_ended_.server - cpu_began_.server;
-    json["server_cpu_s"] = server;
-    json["server_cpu_us_per_op"] = rate(server * 1e6, static_cast<double>(operations_.count()));
-    if (bytes_ > 0) json["server_cpu_s_per_gb"] = rate(server, static_cast<double>(bytes_) / 1e9);
-  }
+  const auto cpu = [&](const std::string& whose, double used) {
+    json[whose + "_cpu_s"] = used;
+    json[whose + "_cpu_us_per_op"] = rate(used * 1e6, static_cast<double>(operations_.count()));
+    if (bytes_ > 0) json[whose + "_cpu_s_per_gb"] = rate(used, static_cast<double>(bytes_) / 1e9);
+  };
+  cpu("generator", cpu_ended_.generator - cpu_began_.generator);
+  if (!server_pids_.empty()) cpu("server", cpu_ended_.server - cpu_began_.server);
+  if (!client_pids_.empty()) cpu("client", cpu_ended_.client - cpu_began_.client);
   if (requests_.count() > 0) {
     json["requests"] = requests_.count();
     json["request_p50_us"] = us(requests_.percentile(0.50));

@@ -20,13 +20,17 @@ double machine_cpu_seconds();
 
 class Outcome {
  public:
-  // Asks for the CPU of these processes over the timed part.
-  explicit Outcome(std::vector<int> server_pids = {}) : server_pids_(std::move(server_pids)) {}
+  // Asks for the CPU of these processes over the timed part; `client_pids` are those that stand between this program
+  // and the server, such as that of a mount.
+  explicit Outcome(std::vector<int> server_pids = {}, std::vector<int> client_pids = {})
+      : server_pids_(std::move(server_pids)), client_pids_(std::move(client_pids)) {}
   void begin();
   void end();
   void succeeded(std::uint64_t started_ns, std::uint64_t bytes);
   void request(std::uint64_t started_ns) { requests_.record(now_ns() - started_ns); }
   void failed(const std::string& why) { ++errors_[why]; }
+  // What another thread has counted: operations, bytes, errors.
+  void add(const Outcome& other);
   void note(const std::string& name, double value) { notes_[name] = value; }
 
   // For loads that ask whether they slow down: operations finished so far are cut into equal tenths of `planned`.
@@ -51,10 +55,11 @@ class Outcome {
   struct Cpu {
     double generator = 0;
     double server = 0;
+    double client = 0;
     double machine = 0;
   };
   Cpu measure_cpu() const;
-  std::vector<int> server_pids_;
+  std::vector<int> server_pids_, client_pids_;
   Cpu cpu_began_;
   Cpu cpu_ended_;
 };
