@@ -95,6 +95,18 @@ TEST(ConfigTest, KeysThatBelongTogetherAreCheckedTogether) {
   config = {};
   config.admin.tls_certificate = "/chain.pem";
   EXPECT_THAT(check_config(config).error().detail, HasSubstr("belong together"));
+  for (std::string Config::Native::* const one : {&Config::Native::tls_certificate, &Config::Native::tls_key}) {
+    config = {};
+    config.native.*one = "/one.pem";
+    EXPECT_THAT(check_config(config).error().detail, HasSubstr("native.tls_key belong together"));
+  }
+  config = {};
+  config.native.tls = "required";
+  EXPECT_THAT(check_config(config).error().detail, HasSubstr("native.tls = required needs a certificate"));
+  config.native.tls_certificate = "/chain.pem";
+  config.native.tls_key = "/key.pem";
+  EXPECT_TRUE(check_config(config));
+  EXPECT_FALSE(apply_settings({{"native.tls", "sometimes"}}, config));
   for (const char* open : {"0.0.0.0:9090", "192.0.2.1:9090", "[::]:9090", "[2001:db8::1]:0"}) {
     config = {};
     config.admin.listen = open;

@@ -6,6 +6,7 @@ Mounts are served by processes of their own, which a watchdog kills after a minu
 import ctypes
 import errno
 import fcntl
+import json
 import mmap
 import os
 import shutil
@@ -311,6 +312,81 @@ class MountTest(unittest.TestCase):
         code, text = self.stoa("umount", directory)
         self.assertEqual(code, 4)
         self.assertIn("nothing is mounted", text)
+
+    def test_umount_waits_until_written_data_is_safe_and_the_process_has_ended(self):
+        directory = self.mount("waits")
+        process = self.mounts[-1]
+        content = os.urandom((1 << 20) * 8 + 1)
+        with open(directory + "/unsynced", "wb") as file:
+            file.write(content)
+        self.assertEqual(self.stoa("umount", directory)[0], 0)
+        self.assertEqual(process.poll(), 0)  # without waiting
+        self.assertEqual(self.get(self.a + "/unsynced"), content)
+
+    def test_umount_of_a_mount_whose_process_was_killed(self):
+        directory = self.mount("died")
+        self.mounts[-1].kill()
+        self.mounts[-1].wait()
+        code, text = self.stoa("stats", directory)
+        self.assertEqual(code, 3, text)
+        self.assertIn("no process serves", text)
+        self.assertEqual(self.stoa("umount", directory), (0, ""))
+
+    def test_sigterm_writes_back_and_unmounts(self):
+        directory = self.mount("terminated")
+        self.put(directory + "/terminated", b"x" * 100_001)
+        self.mounts[-1].terminate()
+        self.assertEqual(self.mounts[-1].wait(), 0)
+        self.assertFalse(os.path.ismount(directory))
+        self.assertEqual(self.get(self.a + "/terminated"), b"x" * 100_001)
+
+    def stats(self, directory, *words):
+        return subprocess.run([STOA, *words, "stats", directory], capture_output=True, text=True, check=True).stdout
+
+    def test_stats(self):
+        directory = self.mount("counted")
+        before = json.loads(self.stats(directory, "--json"))
+        self.assertEqual(before["server"], self.server.values["STOA_NATIVE_URL"])
+        self.assertIn(before["transport"], ("fuse", "ring"))
+        with open(directory + "/counted", "wb") as file:
+            file.write(b"1")
+            os.fsync(file.fileno())
+        after = json.loads(self.stats(directory, "--json"))
+        self.assertGreater(after["calls"], before["calls"])
+        self.assertEqual(after["unsent_bytes"], 0)
+        self.assertTrue(all(type(value) is int and value >= 0 for name, value in after.items() if name not in ("server", "transport")), after)
+        table = self.stats(directory)
+        for name in after:
+            self.assertIn("\n" + name + " ", table)
+        text = subprocess.run([STOA, "stats", "--prometheus", directory + "/"], capture_output=True, text=True, check=True).stdout
+        self.assertRegex(text, r'# TYPE stoa_mount_calls_total counter\nstoa_mount_calls_total\{directory=".*",server="stoa://.*",transport="\w+"\} \d+\n')
+        self.assertIn("# TYPE stoa_mount_unsent_bytes gauge\n", text)
+        for nothing in (self.folder, "/nowhere", "/"):
+            code, text = self.stoa("stats", nothing)
+            self.assertEqual(code, 4, text)
+            self.assertIn("nothing is mounted", text)
+        done = subprocess.run([STOA, "stats", directory], capture_output=True, text=True, check=False, user=65534, group=65534, extra_groups=[])
+        self.assertEqual(done.returncode, 6, done.stderr)
+        self.assertIn("another user", done.stderr)
+
+    def test_strangers_cannot_listen_nor_block_others(self):
+        directory = self.mount("watched")
+        device = os.stat(directory).st_dev
+        name = f"\0stoa-mount/{os.major(device)}:{os.minor(device)}"
+        watchers = []
+        self.addCleanup(lambda: [one.close() for one in watchers])
+        for _ in range(20):  # more than are served, and none reads
+            one = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            one.connect(name)
+            watchers.append(one)
+        self.assertIn(b"server ", watchers[0].recv(65536))
+        for one in watchers:
+            one.close()
+        self.assertIn("calls", self.stats(directory))
+        script = "import os, socket, sys; os.setgid(65534); os.setuid(65534); s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET); " \
+                 "s.connect(chr(0) + sys.argv[1]); print(s.recv(9) == b'')"
+        done = subprocess.run(["/usr/bin/python3", "-c", script, name[1:]], capture_output=True, text=True, check=False)
+        self.assertTrue(done.stdout == "True\n" or "ConnectionReset" in done.stderr, done)
 
     def test_each_failure_is_one_sentence(self):
         directory = os.path.join(self.folder, "never")

@@ -196,7 +196,19 @@ inTab('exports, refusals, and how to connect', {}, async (page, { complaints }) 
   await said(page, 'team was saved.');
   const changed = await server.call('GET', '/v1/exports/team');
   assert.equal(changed.read_only, true);
+  assert.equal(changed.native_tls, 'offered');
   assert.deepEqual(changed.clients, made.clients);
+
+  // This server has no certificate for native clients: that is said, and nothing is changed.
+  await page.getByRole('button', { name: 'Change team' }).click();
+  assert.equal(await dialog(page).getByLabel('Native clients must use TLS').count(), 0);
+  await dialog(page).getByLabel('Native protocol').check();
+  await dialog(page).getByLabel('Native clients must use TLS').check();
+  await dialog(page).getByRole('button', { name: 'Save' }).click();
+  await dialog(page).getByRole('alert').filter({ hasText: 'certificate' }).waitFor();
+  await page.keyboard.press('Escape');
+  assert.equal((await server.call('GET', '/v1/exports/team')).native_tls, 'offered');
+  assert.equal(complaints.splice(0).filter((text) => !text.includes('400')).length, 0);
   await page.getByRole('button', { name: 'Remove team' }).click();
   await dialog(page).getByRole('button', { name: 'Remove', exact: true }).click();
   await said(page, 'team was removed.');
@@ -531,7 +543,7 @@ inTab('what keeps somebody from something, and what happened, is said in the lan
   await signIn(page, server);
   await show(page, 'browse', '/test/tight');
   await page.getByText('/test/tight 的配额已用完：100 B / 100 B；增长将被拒绝').waitFor();
-  await page.locator('.notice [lang=en]', { hasText: 'stoa quota set /test/tight --bytes MORE' }).waitFor();
+  await page.locator('.notice').getByText('请在“配额”页面提高 /test/tight 的配额，或删除其下的内容。').waitFor();
   await assertAccessible(page, 'causes in Chinese');
   await show(page, 'health');
   const event = page.getByRole('table', { name: '事件' }).getByRole('row').filter({ hasText: '/test/tight' }).first();
@@ -541,6 +553,7 @@ inTab('what keeps somebody from something, and what happened, is said in the lan
   await page.getByLabel('语言').selectOption('en');
   await show(page, 'browse', '/test/tight');
   await page.getByText('the quota of /test/tight is used up: 100 of 100 bytes').waitFor();
+  await page.locator('.notice').getByText('Raise the quota of /test/tight on the page Quotas, or make room below it.').waitFor();
   await server.call('DELETE', '/v1/quota?path=/test/tight');
 });
 

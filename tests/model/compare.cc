@@ -286,7 +286,7 @@ bool Driver::compare_all() {
     if (!report) return differ("check: " + stoa::describe(report.error()));
     if (!report->ok()) {
       std::string all = "check found problems:";
-      for (const std::string& problem : report->problems) all += "\n    " + problem;
+      for (const auto& problem : report->problems) all += "\n    " + core::describe(problem);
       return differ(all);
     }
     return true;

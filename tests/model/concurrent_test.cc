@@ -82,7 +82,7 @@ class Concurrent : public ::testing::TestWithParam<MakeEngine> {
       }
       const auto report = engine_->volume().check({.read_data = true});
       ASSERT_TRUE(report) << stoa::describe(report.error());
-      for (const std::string& problem : report->problems) ADD_FAILURE() << problem;
+      for (const auto& problem : report->problems) ADD_FAILURE() << describe(problem);
     }
   }
 

@@ -105,6 +105,30 @@ TEST_F(AdminTest, AnExportAsksForKerberosOnlyWhereThereIsSome) {
       << causes;
 }
 
+TEST_F(AdminTest, AnExportRequiresTlsOfNativeClientsOnlyWhereThereIsACertificate) {
+  const Answer none = call_json(Method::kPost, "/v1/exports", with(kTeam, "native_tls", "required"));
+  EXPECT_EQ(none.status, 400u);
+  EXPECT_EQ(none.json["error"]["cause"], "native_tls_missing");
+  EXPECT_EQ(get("/v1/stat?path=/team").status, 404u);
+  ASSERT_EQ(call_json(Method::kPost, "/v1/exports", kTeam).status, 201u);
+  EXPECT_EQ(get("/v1/exports/team").json["native_tls"], "offered");
+  const Answer refused = call(Method::kPatch, "/v1/exports/team", R"({"native_tls": "required", "read_only": true})");
+  EXPECT_EQ(refused.status, 400u);
+  EXPECT_THAT(refused.message(), HasSubstr("cannot require TLS of native clients: this server has no certificate"));
+  EXPECT_EQ(get("/v1/exports/team").json["read_only"], false);
+  EXPECT_EQ(call(Method::kPatch, "/v1/exports/team", R"({"native_tls": "sometimes"})").status, 400u);
+  service_->native_tls = true;
+  ASSERT_EQ(call(Method::kPatch, "/v1/exports/team", R"({"native_tls": "required"})").status, 200u);
+  EXPECT_EQ(get("/v1/exports/team").json["native_tls"], "required");
+
+  // The certificate goes away: it may be taken back, and other changes go on.
+  service_->native_tls = false;
+  EXPECT_EQ(call(Method::kPatch, "/v1/exports/team", R"({"read_only": true})").status, 200u);
+  EXPECT_EQ(get("/v1/exports/team").json["native_tls"], "required");
+  ASSERT_EQ(call(Method::kPatch, "/v1/exports/team", R"({"native_tls": "offered"})").status, 200u);
+  EXPECT_EQ(get("/v1/exports/team").json["native_tls"], "offered");
+}
+
 // A change of one member leaves every other unchanged.
 TEST_F(AdminTest, AChangeOfAnExportChangesOnlyWhatItNames) {
   ASSERT_EQ(call(Method::kPost, "/v1/users", R"({"name": "ann"})").status, 201u);

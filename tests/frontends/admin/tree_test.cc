@@ -64,7 +64,10 @@ TEST_F(AdminTest, ADirectoryIsSealedAndUnsealed) {
   EXPECT_EQ(below.json["sealed_by"], "/dir");
   EXPECT_EQ(below.json["own"], false);
   EXPECT_EQ(get("/v1/explain?path=/dir/a").json["causes"][0]["code"], "sealed");
-  EXPECT_EQ(volume_->ns().unlink({}, {dir, "a"}).error().code, Errc::kReadOnly);
+  const Answer refused = call_json(Method::kPut, "/v1/acl?path=/dir/a", Json{{"acl", "A::EVERYONE@:r"}});
+  EXPECT_EQ(refused.status, 403u) << refused.text;
+  EXPECT_EQ(refused.code(), "read_only");
+  EXPECT_EQ(refused.json["error"]["cause"], "sealed");
   EXPECT_EQ(call_json(Method::kPut, "/v1/sealed?path=/dir/a", Json{{"sealed", true}}).code(), "not_directory");
   EXPECT_EQ(call_json(Method::kPut, "/v1/sealed?path=/dir", Json::object()).status, 400u);
   EXPECT_EQ(call_json(Method::kPut, "/v1/sealed?path=/none", Json{{"sealed", true}}).status, 404u);

@@ -8,11 +8,13 @@
 
 namespace stoa::test {
 
-RawChannel::RawChannel(std::uint16_t port, const ClientKey& key, const LoginWish& wish) {
+RawChannel::RawChannel(std::uint16_t port, const ClientKey& key, const LoginWish& wish, const tls::Context* tls) {
   auto opened = ClientConnection::open("127.0.0.1", port, std::chrono::seconds(10));
   EXPECT_TRUE(opened);
   if (!opened) return;
   connection = std::move(*opened);
+  const Status started = tls == nullptr ? Status{} : connection->start_tls(*tls, "127.0.0.1", std::chrono::seconds(10));
+  EXPECT_TRUE(started) << (started ? "" : describe(started.error()));
   std::chrono::milliseconds wait{};
   welcome = log_in(*connection, key, wish, wait);
   if (key.kind == KeyKind::kHost) as = Identity{.uid = 0, .gid = 0};
@@ -80,7 +82,7 @@ core::ClientRule NativeTest::anyone(core::Squash squash, bool read_only) {
 void NativeTest::start_server() {
   options.port = port;
   auto started = NativeServer::start(options, volume->ns(), volume->state(), volume->registry(), host_keys, metrics);
-  ASSERT_TRUE(started) << describe(started.error());
+  ASSERT_TRUE(started) << (started ? "" : describe(started.error()));
   server = std::move(*started);
   port = server->port();
 }

@@ -41,7 +41,8 @@ class TestHostKeys final : public HostKeys {
 // One connection that has logged in, and says what a test wants.
 class RawChannel {
  public:
-  RawChannel(std::uint16_t port, const ClientKey& key, const LoginWish& wish);
+  // `tls`: over TLS.
+  RawChannel(std::uint16_t port, const ClientKey& key, const LoginWish& wish, const tls::Context* tls = nullptr);
   // The message as one call. Fields of `header` that are zero get what is right.
   Bytes frame(Header header, std::span<const std::byte> records, std::span<const std::byte> payload = {}) const;
   void send(const Bytes& bytes) { (void)connection->send(bytes); }

@@ -10,24 +10,43 @@ TEST(NativeUrl, AllPartsAreFound) {
   const auto url = parse_url("stoa://ann@nas.example:77/data/train/one/");
   ASSERT_TRUE(url);
   EXPECT_EQ(url->user, "ann");
-  EXPECT_EQ(url->host, "nas.example");
-  EXPECT_EQ(url->port, 77);
+  ASSERT_EQ(url->hosts.size(), 1u);
+  EXPECT_EQ(url->hosts[0], (Url::Host{"nas.example", 77}));
   EXPECT_EQ(url->export_name, "data");
   EXPECT_EQ(url->path, "train/one");
+}
+
+TEST(NativeUrl, TheSchemeSaysWhetherTlsIsRequired) {
+  EXPECT_FALSE(parse_url("stoa://h/e")->tls);
+  const auto url = parse_url("stoas://h:9/e");
+  ASSERT_TRUE(url);
+  EXPECT_TRUE(url->tls);
+  EXPECT_EQ(url->hosts.at(0).port, 9);
+  EXPECT_FALSE(parse_url("stoass://h/e"));
 }
 
 TEST(NativeUrl, WhatIsLeftOutHasADefault) {
   const auto url = parse_url("stoa://[::1]/data");
   ASSERT_TRUE(url);
-  EXPECT_EQ(url->host, "::1");
-  EXPECT_EQ(url->port, kDefaultPort);
+  ASSERT_EQ(url->hosts.size(), 1u);
+  EXPECT_EQ(url->hosts[0], (Url::Host{"::1", kDefaultPort}));
   EXPECT_EQ(url->path, "");
+}
+
+TEST(NativeUrl, SeveralHostsShareThePortOfTheLast) {
+  const auto url = parse_url("stoa://ann@one,[fe80::2]:7,[fe80::3],four:77/data");
+  ASSERT_TRUE(url);
+  const std::vector<Url::Host> hosts{{"one", 77}, {"fe80::2", 7}, {"fe80::3", 77}, {"four", 77}};
+  EXPECT_EQ(url->hosts, hosts);
+  EXPECT_EQ(url->user, "ann");
+  EXPECT_EQ(parse_url("stoa://one,two/data")->hosts[1].port, kDefaultPort);
 }
 
 TEST(NativeUrl, WhatIsNoneIsRefusedWithASentence) {
   for (const char* text :
        {"", "nfs://h/e", "stoa://", "stoa:///e", "stoa://h", "stoa://h/", "stoa://@h/e", "stoa://h:0/e",
-        "stoa://h:65536/e", "stoa://h:x/e", "stoa://h:/e", "stoa://[::1/e", "stoa://[::1]7/e"}) {
+        "stoa://h:65536/e", "stoa://h:x/e", "stoa://h:/e", "stoa://[::1/e", "stoa://[::1]7/e", "stoa://h,/e",
+        "stoa://,h/e", "stoa://h,,i/e", "stoa://a,[::1/e", "stoa://a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q/e"}) {
     const auto url = parse_url(text);
     EXPECT_FALSE(url) << text;
     if (!url) {

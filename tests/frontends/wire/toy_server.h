@@ -62,6 +62,7 @@ struct Toy {
   }
   qos::Scheduler* scheduler() const { return limited == nullptr ? nullptr : &qos_classes; }
   core::StateTable* state() const { return &leases; }
+  std::shared_ptr<const tls::Context> tls() const { return nullptr; }
   Status sync(const core::PendingDurability& pending) const {
     ++synced;
     const bool sick = std::ranges::find(pending.written(), sick_file.load()) != pending.written().end();

@@ -107,6 +107,87 @@ TEST_F(FuseDispatcher, TheRootIsNodeOneAndOthersAreTheirFileIds) {
   EXPECT_EQ(ask(KernelRequest(FUSE_LOOKUP, 1).text("none")).error, ENOENT);
 }
 
+TEST_F(FuseDispatcher, RepliesTellHowLongTheyHold) {
+  fs_.valid = {.entry = std::chrono::milliseconds(2'500), .attr = std::chrono::nanoseconds(1'000'000'007)};
+  const auto entry = body_as<fuse_entry_out>(ask(KernelRequest(FUSE_LOOKUP, 1).text("abc")));
+  EXPECT_EQ(entry.entry_valid, 2u);
+  EXPECT_EQ(entry.entry_valid_nsec, 500'000'000u);
+  EXPECT_EQ(entry.attr_valid, 1u);
+  EXPECT_EQ(entry.attr_valid_nsec, 7u);
+  const auto attr = body_as<fuse_attr_out>(ask(KernelRequest(FUSE_GETATTR, 1).put(fuse_getattr_in{})));
+  EXPECT_EQ(attr.attr_valid, 1u);
+  EXPECT_EQ(attr.attr_valid_nsec, 7u);
+  const auto statx = body_as<StatxOut>(ask(KernelRequest(kOpStatx, 1).put(StatxIn{})));
+  EXPECT_EQ(statx.attr_valid_nsec, 7u);
+  // The time may have passed while the reply was made.
+  fs_.valid = {.entry = std::chrono::nanoseconds(-1), .attr = std::chrono::nanoseconds(-5)};
+  const auto late = body_as<fuse_entry_out>(ask(KernelRequest(FUSE_LOOKUP, 1).text("abc")));
+  EXPECT_EQ(late.entry_valid, 0u);
+  EXPECT_EQ(late.entry_valid_nsec, 0u);
+  EXPECT_EQ(late.attr_valid, 0u);
+}
+
+TEST_F(FuseDispatcher, WhatACallHoldsIsLetGoBehindTheDelivery) {
+  class Deliveries : public KeptReplies {
+   public:
+    std::weak_ptr<void> held;
+    int delivered = 0;
+    void deliver() override {
+      EXPECT_EQ(count(), 1u);
+      EXPECT_FALSE(held.expired());
+      ++delivered;
+    }
+  };
+  Deliveries replies;
+  const auto bytes = KernelRequest(FUSE_LOOKUP, 1).text("abc").bytes();
+  EXPECT_TRUE(dispatcher_.handle(bytes, {}, replies));
+  EXPECT_EQ(replies.delivered, 0);
+  Deliveries held_replies;
+  fs_.while_looked_up = [&](const Call& call) {
+    auto what = std::make_shared<int>(1);
+    held_replies.held = what;
+    call.hold(std::move(what));
+  };
+  EXPECT_TRUE(dispatcher_.handle(bytes, {}, held_replies));
+  EXPECT_EQ(held_replies.delivered, 1);
+  EXPECT_TRUE(held_replies.held.expired());
+}
+
+TEST_F(FuseDispatcher, ALockThatMayNotBeAnsweredLaterIsRefused) {
+  class Impatient : public KeptReplies {
+   public:
+    bool may_reply_later() override { return false; }
+  };
+  fs_.lock_is_free = false;
+  const fuse_lk_in lock{.fh = 1, .owner = 2, .lk = {.start = 0, .end = 9, .type = F_WRLCK, .pid = 3}};
+  Impatient replies;
+  EXPECT_TRUE(dispatcher_.handle(KernelRequest(FUSE_SETLKW, 8).put(lock).bytes(), {}, replies));
+  EXPECT_EQ(replies.wait_for(9).error, ENOLCK);
+}
+
+TEST_F(FuseDispatcher, ANameThatIsNotThereMayBeKeptToo) {
+  EXPECT_EQ(ask(KernelRequest(FUSE_LOOKUP, 1).text("never")).error, ENOENT);
+  fs_.valid.entry = std::chrono::seconds(3);
+  const auto reply = ask(KernelRequest(FUSE_LOOKUP, 1).text("never"));
+  EXPECT_EQ(reply.error, 0);
+  EXPECT_EQ(body_as<fuse_entry_out>(reply).nodeid, 0u);
+  EXPECT_EQ(body_as<fuse_entry_out>(reply).entry_valid, 3u);
+}
+
+TEST_F(FuseDispatcher, AnOpenSaysWhatTheKernelMayDoByItself) {
+  const auto flags_of = [this](std::uint32_t opcode, const Opened& opened, std::uint32_t flags = O_RDWR) {
+    fs_.opened = opened;
+    return body_as<fuse_open_out>(ask(KernelRequest(opcode, 8).put(fuse_open_in{.flags = flags}))).open_flags;
+  };
+  constexpr std::uint32_t kDirect = FOPEN_DIRECT_IO | FOPEN_PARALLEL_DIRECT_WRITES;
+  EXPECT_EQ(flags_of(FUSE_OPEN, {}), 0u);
+  EXPECT_EQ(flags_of(FUSE_OPEN, {.direct = true}), kDirect);
+  EXPECT_EQ(flags_of(FUSE_OPEN, {.keep_cache = true, .no_flush = true}), FOPEN_KEEP_CACHE | FOPEN_NOFLUSH);
+  EXPECT_EQ(flags_of(FUSE_OPEN, {.keep_cache = true}, O_WRONLY | O_APPEND), kDirect | FOPEN_KEEP_CACHE);
+  EXPECT_EQ(flags_of(FUSE_OPENDIR, {}), 0u);
+  EXPECT_EQ(flags_of(FUSE_OPENDIR, {.keep_cache = true}), FOPEN_KEEP_CACHE | FOPEN_CACHE_DIR);
+}
+
 TEST_F(FuseDispatcher, AFileWithoutANameComesOpen) {
   const auto reply =
       ask(KernelRequest(FUSE_TMPFILE, 1).put(fuse_create_in{.flags = O_RDWR | O_APPEND, .mode = 0600}).text("/"));
@@ -295,7 +376,7 @@ TEST(FuseErrno, EveryErrorHasOneThatIsNeitherZeroNorEnosys) {
 }
 
 TEST(FuseInit, OffersNoMoreThanTheKernelHas) {
-  const auto modern = negotiate({.major = 7, .minor = 45, .max_readahead = 131072, .flags = ~0u, .flags2 = ~0u});
+  const auto modern = negotiate({.major = 7, .minor = 45, .max_readahead = 131072, .flags = ~0u, .flags2 = ~0u}, true);
   ASSERT_TRUE(modern);
   EXPECT_EQ(modern->out.major, 7u);
   EXPECT_EQ(modern->out.minor, kProtocolMinor);
@@ -304,16 +385,16 @@ TEST(FuseInit, OffersNoMoreThanTheKernelHas) {
   EXPECT_EQ(modern->out.max_write, kIoBytes);
   EXPECT_EQ(modern->out.max_pages, 256u);
   EXPECT_EQ(modern->out.flags & FUSE_WRITEBACK_CACHE, 0u);
-  const auto old = negotiate({.major = 7, .minor = 31, .flags = FUSE_ASYNC_READ, .flags2 = ~0u});
+  const auto old = negotiate({.major = 7, .minor = 31, .flags = FUSE_ASYNC_READ, .flags2 = ~0u}, true);
   ASSERT_TRUE(old);
   EXPECT_EQ(old->out.flags, std::uint32_t{FUSE_ASYNC_READ});
   EXPECT_EQ(old->out.flags2, 0u);
   EXPECT_FALSE(old->negotiated.direct_io);
   EXPECT_EQ(old->out.max_write, 32u * 4096);
-  const auto too_old = negotiate({.major = 7, .minor = 30});
+  const auto too_old = negotiate({.major = 7, .minor = 30}, true);
   ASSERT_FALSE(too_old);
   EXPECT_EQ(too_old.error().code, Errc::kNotSupported);
-  const auto next = negotiate({.major = 8, .minor = 0, .flags = ~0u});
+  const auto next = negotiate({.major = 8, .minor = 0, .flags = ~0u}, true);
   ASSERT_TRUE(next);
   EXPECT_EQ(next->out.major, 7u);
   EXPECT_EQ(next->out.flags, 0u);

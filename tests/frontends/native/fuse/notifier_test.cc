@@ -64,6 +64,14 @@ TEST_F(FuseNotifier, ToldIsTheNameWithItsEnd) {
     EXPECT_EQ(front<fuse_notify_inval_entry_out>(body).namelen, length);
     EXPECT_EQ(body.substr(sizeof(fuse_notify_inval_entry_out)), std::string(length, 'n') + '\0');
   }
+  ASSERT_TRUE(notifier.expire_entry(core::FileId{5}, "name"));
+  const auto [code, body] = read_one();
+  EXPECT_EQ(code, static_cast<int>(FUSE_NOTIFY_INVAL_ENTRY));
+  EXPECT_EQ(front<fuse_notify_inval_entry_out>(body).flags, 1u);
+  ASSERT_TRUE(notifier.inval_all_entries());
+  const auto [all, nothing] = read_one();
+  EXPECT_EQ(all, 8);
+  EXPECT_TRUE(nothing.empty());
   EXPECT_FALSE(notifier.inval_entry(core::FileId{5}, ""));
   EXPECT_FALSE(notifier.inval_entry(core::FileId{5}, std::string(256, 'n')));
 }

@@ -16,44 +16,52 @@ class StubFileSystem : public FileSystem {
   static constexpr core::FileId kRoot{77};
   std::atomic<bool> lock_is_free{true};
   std::atomic<int> lock_questions{0};
+  std::function<void(const Call&)> while_looked_up{};
   std::function<void()> while_asked{};  // for a lock
   std::vector<core::DirectoryEntry> entries;
   std::string value = "value";
+  Validity valid{};                    // of what every reply tells
+  Opened opened{.handle = Handle{1}};  // by open and opendir
 
   core::FileId root() const override { return kRoot; }
-  Result<core::Attributes> lookup(const Call&, core::FileId parent, std::string_view name) override {
+  Result<Entry> lookup(const Call& call, core::FileId parent, std::string_view name) override {
+    if (while_looked_up) while_looked_up(call);
     if (name == "none") return fail(Errc::kNotFound);
-    return file(core::FileId{static_cast<std::uint64_t>(parent) + name.size()});
+    if (name == "never") return Entry{.attr = {}, .valid = valid};
+    return Entry{file(core::FileId{static_cast<std::uint64_t>(parent) + name.size()}), valid};
   }
-  Result<core::Attributes> getattr(const Call&, const OpenFile& f) override { return file(f.id); }
-  Result<core::Attributes> setattr(const Call&, const OpenFile& f, const core::SetAttributes& set) override {
+  Result<TimedAttributes> getattr(const Call&, const OpenFile& f) override {
+    return TimedAttributes{file(f.id), valid.attr};
+  }
+  Result<TimedAttributes> setattr(const Call&, const OpenFile& f, const core::SetAttributes& set) override {
     core::Attributes attr = file(f.id);
     attr.size = set.size.value_or(attr.size);
-    return attr;
+    return TimedAttributes{attr, valid.attr};
   }
   Result<std::string> readlink(const Call&, core::FileId) override { return value; }
   Status access(const Call&, core::FileId, std::uint32_t wanted) override {
     return wanted == 0 ? Status{} : fail(Errc::kAccess);
   }
-  Result<core::Attributes> mknod(const Call&, const NewName& at, core::FileType type, core::DeviceNumber) override {
+  Result<Entry> mknod(const Call&, const NewName& at, core::FileType type, core::DeviceNumber) override {
     core::Attributes attr = file(at.parent);
     attr.type = type;
-    return attr;
+    return Entry{attr, valid};
   }
-  Result<core::Attributes> mkdir(const Call&, const NewName& at) override { return file(at.parent); }
-  Result<core::Attributes> symlink(const Call&, const NewName& at, std::string_view) override {
-    return file(at.parent);
+  Result<Entry> mkdir(const Call&, const NewName& at) override { return Entry{file(at.parent), valid}; }
+  Result<Entry> symlink(const Call&, const NewName& at, std::string_view) override {
+    return Entry{file(at.parent), valid};
   }
-  Result<core::Attributes> link(const Call&, core::FileId id, const NewName&) override { return file(id); }
+  Result<Entry> link(const Call&, core::FileId id, const NewName&) override { return Entry{file(id), valid}; }
   Status unlink(const Call&, core::FileId, std::string_view) override { return {}; }
   Status rmdir(const Call&, core::FileId, std::string_view) override { return fail(Errc::kNotEmpty); }
   Status rename(const Call&, const RenameCall&) override { return {}; }
-  Result<Handle> open(const Call&, core::FileId, std::uint32_t) override { return Handle{1}; }
+  Result<Opened> open(const Call&, core::FileId, std::uint32_t) override { return opened; }
   Result<Created> create(const Call&, const NewName& at, std::uint32_t) override {
-    return Created{file(at.parent), Handle{2}};
+    return Created{{file(at.parent), valid}, {.handle = Handle{2}}};
   }
   Result<Created> create_nameless(const Call&, const NewName& at, std::uint32_t) override {
-    return Created{file(core::FileId{static_cast<std::uint64_t>(at.parent) + 1000}), Handle{4}};
+    const core::FileId id{static_cast<std::uint64_t>(at.parent) + 1000};
+    return Created{{file(id), valid}, {.handle = Handle{4}}};
   }
   Result<std::size_t> read(const Call&, const OpenFile&, std::uint64_t offset, std::span<std::byte> into) override {
     std::fill(into.begin(), into.end(), static_cast<std::byte>(offset));
@@ -68,10 +76,10 @@ class StubFileSystem : public FileSystem {
   }
   Status allocate(const Call&, const OpenFile&, std::uint64_t, std::uint64_t, std::uint32_t) override { return {}; }
   Result<std::uint64_t> copy_range(const Call&, const CopyCall& c) override { return c.length; }
-  Result<Handle> opendir(const Call&, core::FileId) override { return Handle{3}; }
+  Result<Opened> opendir(const Call&, core::FileId) override { return opened; }
   Status readdir(const Call&, const OpenFile&, std::uint64_t cookie, bool, EntrySink& sink) override {
     for (const auto& entry : entries) {
-      if (entry.cookie > cookie && !sink.add(entry)) break;
+      if (entry.cookie > cookie && !sink.add(entry, valid)) break;
     }
     return {};
   }

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "core/volume/volume.h"
-#include "frontends/native/mount/storage.h"
+#include "frontends/native/storage/storage.h"
 
 namespace stoa::native::mount {
 
@@ -75,17 +75,17 @@ class VolumeStorage : public Storage {
     STOA_TRY(reply, ns().read(context(asker, open), {id, offset, into}));
     return std::size_t{reply.length};
   }
-  Result<std::size_t> write(const Asker& asker, core::FileId id, OpenNumber open, std::uint64_t offset,
-                            std::span<const std::byte> data, bool) override {
+  Result<StorageWritten> write(const Asker& asker, core::FileId id, OpenNumber open, std::uint64_t offset,
+                               std::span<const std::byte> data, WriteWay) override {
     const std::span<const std::byte> pieces[] = {data};
     STOA_TRY(reply, ns().write(context(asker, open), {.id = id, .offset = offset, .data = pieces}));
-    return std::size_t{reply.length};
+    return StorageWritten{reply.length, reply.attr};
   }
-  Result<std::size_t> append(const Asker& asker, core::FileId id, OpenNumber open, std::span<const std::byte> data,
-                             bool) override {
+  Result<StorageWritten> append(const Asker& asker, core::FileId id, OpenNumber open, std::span<const std::byte> data,
+                                bool) override {
     const std::span<const std::byte> pieces[] = {data};
     STOA_TRY(reply, ns().write(context(asker, open), {.id = id, .offset = 0, .data = pieces, .append = true}));
-    return std::size_t{reply.length};
+    return StorageWritten{reply.length, reply.attr};
   }
   Status commit(const Asker& asker, core::FileId id, OpenNumber open) override {
     return status_of(ns().commit(context(asker, open), {.id = id}));

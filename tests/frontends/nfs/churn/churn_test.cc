@@ -280,7 +280,7 @@ TEST_F(ChurnTest, NoEntryIsLostOrComesTwice) {
   }
   const auto report = volume->check({});
   ASSERT_TRUE(report);
-  EXPECT_TRUE(report->ok()) << (report->problems.empty() ? "" : report->problems.front());
+  EXPECT_TRUE(report->ok()) << (report->problems.empty() ? "" : describe(report->problems.front()));
 }
 
 }  // namespace

@@ -58,6 +58,7 @@ class FakeStateTable : public core::StateTable {
   void stop_waiting(const core::RecallWait&) override {}
   Status before_read(const core::OpContext&, core::FileId) override { return {}; }
   Status remember_client(core::Protocol, std::string_view) override { return {}; }
+  Status remember_writer(core::Protocol, std::string_view) override { return {}; }
   Status forget_client(core::Protocol, std::string_view) override { return {}; }
   bool in_grace() override { return false; }
   bool may_reclaim(core::Protocol, std::string_view) override { return false; }

@@ -1,8 +1,8 @@
-#include "frontends/native/mount/wire_values.h"
+#include "frontends/native/storage/wire_values.h"
 
 #include <gtest/gtest.h>
 
-namespace stoa::native::mount {
+namespace stoa::native {
 namespace {
 
 TEST(MountWireValues, AttributesKeepEachOfTheirValues) {
@@ -46,6 +46,8 @@ TEST(MountWireValues, AttributesKeepEachOfTheirValues) {
   for (const U32 type : {U32{0}, U32{8}, ~U32{0}}) {
     EXPECT_FALSE(from_wire({.type = type}));
   }
+  EXPECT_TRUE(from_wire({.type = native::kRegularFile, .size = ~U64{0} >> 1}));
+  EXPECT_FALSE(from_wire({.type = native::kRegularFile, .size = (~U64{0} >> 1) + 1}));
 }
 
 TEST(MountWireValues, SettingsSayWhatIsSetAndNothingElse) {
@@ -69,4 +71,4 @@ TEST(MountWireValues, SettingsSayWhatIsSetAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace stoa::native::mount
+}  // namespace stoa::native

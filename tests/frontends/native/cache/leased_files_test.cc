@@ -1,0 +1,127 @@
+// Opens that the server does not know, and content through them.
+#include "tests/frontends/native/cache/leased_fixture.h"
+
+namespace stoa::native {
+namespace {
+
+class LeasedFiles : public LeasedFixture {
+ protected:
+  // A file with content, looked up, in a directory of its own.
+  core::FileId known_file(std::uint32_t mode = 0644) {
+    dir_ = make_dir("d");
+    const core::FileId file = make_file("f", mode, dir_);
+    EXPECT_TRUE(other().write(root, file, 0, 0, bytes("content"), {}));
+    EXPECT_TRUE(leased().lookup(root, dir_, "f"));
+    return file;
+  }
+  core::FileId dir_ = core::kNoFile;
+};
+
+TEST_F(LeasedFiles, AnOpenUnderALeaseIsMadeHere) {
+  const core::FileId file = known_file();
+  EXPECT_EQ(calls_of([&] { leased().close(root, leased().open(root, {.id = file})->open); }), 1);  // the rights
+  EXPECT_EQ(calls_of([&] { leased().close(root, leased().open(root, {.id = file})->open); }), 0);
+  EXPECT_EQ(server().opened, 0);
+  const auto open = leased().open(root, {.id = file});
+  ASSERT_TRUE(open);
+  EXPECT_EQ(open->attr.size, 7u);
+  EXPECT_EQ(text_of(leased(), root, file, open->open), "content");
+  EXPECT_EQ(leased().stats().local_opens, 1u);
+  leased().close(root, open->open);
+  EXPECT_EQ(leased().stats().local_opens, 0u);
+}
+
+TEST_F(LeasedFiles, RightsAreThoseOfTheOpener) {
+  const core::FileId file = known_file(0600);
+  ASSERT_TRUE(leased().open(root, {.id = file}));
+  EXPECT_EQ(leased().open(ann, {.id = file}).error().code, Errc::kAccess);
+  EXPECT_EQ(leased().open(ann, {.id = file, .access = core::kShareWrite}).error().code, Errc::kAccess);
+}
+
+TEST_F(LeasedFiles, OnlyFilesAreOpenedHere) {
+  const core::FileId dir = make_dir("e");
+  ASSERT_FALSE(leased().lookup(root, dir, "x"));
+  EXPECT_EQ(leased().open(root, {.id = dir}).error().code, Errc::kIsDirectory);
+}
+
+TEST_F(LeasedFiles, ARecallMakesOpensReal) {
+  const core::FileId file = known_file();
+  const auto first = leased().open(root, {.id = file, .access = core::kShareBoth});
+  const auto second = leased().open(ann, {.id = file});
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(server().opened, 0);
+  EXPECT_EQ(recall(dir_, core::kReadCaching, core::RecallReason::kName), core::kReadCaching);
+  EXPECT_EQ(server().opened, 2);
+  // Others take the name and the rights: what is open stays so.
+  ASSERT_TRUE(other().setattr(root, file, 0, {.mode = 0}));
+  ASSERT_TRUE(other().unlink(root, {.parent = dir_, .name = "f"}));
+  EXPECT_EQ(text_of(leased(), ann, file, second->open), "content");
+  EXPECT_TRUE(leased().write(root, file, first->open, 0, bytes("C"), {}));
+  EXPECT_EQ(text_of(leased(), ann, file, second->open), "Content");
+  leased().close(ann, second->open);
+  leased().close(root, first->open);
+  EXPECT_FALSE(leased().getattr(root, file));
+}
+
+TEST_F(LeasedFiles, AnUnlinkOfOnesOwnLeavesOpenFiles) {
+  const core::FileId file = known_file();
+  const auto open = leased().open(ann, {.id = file});
+  ASSERT_TRUE(open);
+  ASSERT_TRUE(leased().unlink(root, {.parent = dir_, .name = "f"}));
+  EXPECT_EQ(text_of(leased(), ann, file, open->open), "content");
+  leased().close(ann, open->open);
+  EXPECT_FALSE(leased().getattr(root, file));
+}
+
+TEST_F(LeasedFiles, SoDoesARenameOverIt) {
+  const core::FileId file = known_file();
+  make_file("g", 0644, dir_);
+  const auto open = leased().open(ann, {.id = file});
+  ASSERT_TRUE(open);
+  ASSERT_TRUE(leased().rename(root, {.from_parent = dir_, .from_name = "g", .to_parent = dir_, .to_name = "f"}));
+  EXPECT_EQ(text_of(leased(), ann, file, open->open), "content");
+}
+
+TEST_F(LeasedFiles, AChmodOfOnesOwnLeavesTheRightsOfOpenFiles) {
+  const core::FileId file = known_file();
+  const auto open = leased().open(ann, {.id = file});
+  ASSERT_TRUE(open);
+  ASSERT_TRUE(leased().setattr(root, file, 0, {.mode = 0600}));
+  EXPECT_EQ(text_of(leased(), ann, file, open->open), "content");
+  EXPECT_EQ(leased().open(ann, {.id = file}).error().code, Errc::kAccess);
+}
+
+TEST_F(LeasedFiles, ALockMakesAnOpenReal) {
+  const core::FileId file = known_file();
+  const auto open = leased().open(root, {.id = file, .access = core::kShareBoth});
+  ASSERT_TRUE(open);
+  ASSERT_TRUE(leased().lock(root, {.file = file, .owner = 1, .range = {0, 1}, .exclusive = true}, false));
+  EXPECT_EQ(server().opened, 1);
+}
+
+TEST_F(LeasedFiles, WritesOfManyFilesGoThroughLocalOpens) {
+  const core::FileId file = known_file();
+  const auto open = leased().open(root, {.id = file, .access = core::kShareWrite});
+  ASSERT_TRUE(open);
+  const std::array<StorageWrite, 2> writes{
+      StorageWrite{.id = file, .open = open->open, .offset = 0, .data = bytes("a")},
+      StorageWrite{.id = file, .open = open->open, .offset = 1, .data = bytes("b"), .closes = true}};
+  const auto results = leased().write_all(root, writes);
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_TRUE(results[0] && results[1]);
+  EXPECT_EQ(leased().stats().local_opens, 0u);
+  EXPECT_EQ(text_of(other(), root, file, 0), "abntent");
+}
+
+TEST_F(LeasedFiles, ALostLeaseMakesOpensReal) {
+  const core::FileId file = known_file();
+  const auto open = leased().open(root, {.id = file});
+  ASSERT_TRUE(open);
+  leased().lease_lost(server().lease_of(dir_));
+  while (leased().stats().local_opens != 0) std::this_thread::yield();
+  EXPECT_EQ(server().opened, 1);
+  EXPECT_EQ(text_of(leased(), root, file, open->open), "content");
+}
+
+}  // namespace
+}  // namespace stoa::native
