@@ -51,6 +51,7 @@ struct Attributes {
   std::uint64_t allocated = 0;  // bytes taken in the store
   Timestamp atime, mtime, ctime, btime;
   DosAttributes dos = 0;
+  bool has_acl = false;            // access is decided by an ACL, of which `mode` shows a part
   std::uint64_t change = 0;        // grows with every change of the object (RFC 8881 5.8.1.4)
   std::uint64_t data_version = 0;  // grows with every change of content; see ObjectVersion
 

@@ -26,6 +26,7 @@ Attributes Inode::attributes() const {
   attr.ctime = ctime;
   attr.btime = btime;
   attr.dos = dos;
+  attr.has_acl = has(kHasAcl);
   attr.change = change;
   attr.data_version = data_version;
   return attr;

@@ -21,6 +21,8 @@ using Moment = std::uint64_t;
 
 struct KeptName {
   core::FileId id = core::kNoFile;  // kNoFile: there is no such name
+  Moment since = 0;                 // this client's last change: what was sent before tells nothing about it
+  bool known = true;                // false: it has to be asked for; the kernel may have it
 };
 
 // What one user may do with a file.
@@ -35,10 +37,12 @@ struct KeptFile {
   std::vector<KeptRights> rights;
   Moment since = 0;     // what was sent before is not kept
   bool opened = false;  // under the lease
+  bool no_capability = false;
 
   void forget(Moment now) {
     attr.reset();
     rights.clear();
+    no_capability = false;
     since = now;
   }
 };
@@ -73,14 +77,17 @@ struct KeptDirectory {
   using Files = std::unordered_map<core::FileId, KeptFile>;
   Files files;
   KeptListing listing;
-  bool complete = false;   // a name that is not in `names` does not exist
-  Moment names_since = 0;  // names of what was sent before are not kept
-  std::int64_t bytes = 0;  // an estimate
+  bool complete = false;    // a name that is not in `names` does not exist
+  int listings_tried = 0;   // to become so
+  Moment names_since = 0;   // names of what was sent before are not kept, nor is that others are not there
+  Moment listed_since = 0;  // listings that were begun before are not kept
+  std::int64_t bytes = 0;   // an estimate
 };
 
 // Users by small numbers, which are never given twice. Bounded: when there are too many, all are forgotten.
 class KnownUsers {
  public:
+  static constexpr std::uint32_t kEverybody = 0;  // no user's number
   std::uint32_t number_of(const core::Credentials& cred);
 
  private:

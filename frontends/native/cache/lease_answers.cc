@@ -38,7 +38,7 @@ std::optional<Result<core::Attributes>> LeaseCache::lookup(const core::Credentia
   Lease* dir = trusted_directory(parent);
   if (dir == nullptr || !search_known(*dir, cred, core::kAccessLookup)) return {};
   const auto found = dir->kept.names.find(name);
-  const bool known = found != dir->kept.names.end();
+  const bool known = found != dir->kept.names.end() && found->second.known;
   // Names that begin with a dot may be there without being listed (the recycle bin).
   const bool absent = known ? found->second.id == core::kNoFile : dir->kept.complete && !name.starts_with('.');
   if (!known && !absent) return {};
@@ -125,13 +125,43 @@ std::optional<StorageEntries> LeaseCache::readdir(const core::Credentials& cred,
   return reply;
 }
 
+bool LeaseCache::everybody_searches(core::FileId dir) {
+  const std::lock_guard lock(mutex_);
+  Lease* lease = trusted_directory(dir);
+  if (lease == nullptr) return false;
+  const auto file = lease->kept.files.find(dir);
+  return file != lease->kept.files.end() && std::ranges::any_of(file->second.rights, [](const KeptRights& one) {
+           return one.user == KnownUsers::kEverybody && (one.granted & core::kAccessLookup) != 0;
+         });
+}
+
+KnownEntry LeaseCache::known_entry(core::FileId dir, std::string_view name, core::FileId file) {
+  const std::lock_guard lock(mutex_);
+  Lease* lease = trusted_directory(dir);
+  if (lease == nullptr) return {};
+  const auto found = lease->kept.names.find(name);
+  if (found == lease->kept.names.end() || !found->second.known || found->second.id != file) return {};
+  const auto under = under_.find(file);
+  const auto kept = lease->kept.files.find(file);
+  const bool covered = under != under_.end() && under->second == lease->number;
+  return {.name = true, .attributes = covered && kept != lease->kept.files.end() && kept->second.attr.has_value()};
+}
+
+bool LeaseCache::lacks_capability(core::FileId id) {
+  const std::lock_guard lock(mutex_);
+  Lease* lease = trusted_cover(id, kReadCaching);
+  if (lease == nullptr) return false;
+  const auto file = lease->kept.files.find(id);
+  return file != lease->kept.files.end() && file->second.no_capability;
+}
+
 core::FileId LeaseCache::file_of(core::FileId parent, std::string_view name) const {
   const std::lock_guard lock(mutex_);
   const auto lease = on_.find(parent);
   if (lease == on_.end()) return core::kNoFile;
   const KeptDirectory& kept = leases_.at(lease->second).kept;
   const auto found = kept.names.find(name);
-  return found == kept.names.end() ? core::kNoFile : found->second.id;
+  return found == kept.names.end() || !found->second.known ? core::kNoFile : found->second.id;
 }
 
 }  // namespace stoa::native

@@ -213,11 +213,10 @@ void LeaseCache::forget_all(Lease& lease) {
   for (const auto& [id, file] : lease.kept.files) {
     if (const auto found = under_.find(id); found != under_.end() && found->second == lease.number) under_.erase(found);
   }
-  const std::int64_t before = lease.kept.bytes;
+  add_bytes(lease, -lease.kept.bytes);
   lease.kept = {};
   lease.since = ++now_;
   lease.kept.names_since = now_;
-  count_bytes(lease, before);
 }
 
 void LeaseCache::erase(Lease& lease) {
@@ -227,12 +226,16 @@ void LeaseCache::erase(Lease& lease) {
   leases_.erase(lease.number);
 }
 
+// Some more than are too many: with the end of a lease the kernel asks for all names again.
 std::vector<std::uint64_t> LeaseCache::superfluous() {
   const std::lock_guard lock(mutex_);
   std::vector<std::uint64_t> found;
   std::size_t left = leases_.size();
   std::uint64_t bytes = counts_.bytes;
-  for (auto at = used_.rbegin(); at != used_.rend() && (left > limits_.leases || bytes > limits_.bytes); ++at) {
+  if (left <= limits_.leases && bytes <= limits_.bytes) return found;
+  const std::size_t leases_most = limits_.leases - limits_.leases / 8;
+  const std::uint64_t bytes_most = limits_.bytes - limits_.bytes / 4;
+  for (auto at = used_.rbegin(); at != used_.rend() && (left > leases_most || bytes > bytes_most); ++at) {
     const Lease& lease = leases_.at(*at);
     if (lease.bits == 0 || lease.going != 0 || lease.asking) continue;
     found.push_back(*at);
@@ -251,6 +254,12 @@ std::vector<core::FileId> LeaseCache::opened_files() const {
     }
   }
   return found;
+}
+
+std::uint64_t LeaseCache::lease_of(core::FileId directory) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = on_.find(directory);
+  return found != on_.end() && leases_.at(found->second).of_files ? found->second : 0;
 }
 
 std::optional<core::FileId> LeaseCache::directory_of(core::FileId file) const {

@@ -40,6 +40,12 @@ struct LeaseTicket {
   Moment granted = 0;  // of the lease that came in the same message
 };
 
+// Of one entry of a directory with a files lease.
+struct KnownEntry {
+  bool name = false;        // it is still that file
+  bool attributes = false;  // getattr() needs no server, and the same lease covers what it says
+};
+
 // A part of a lease that is going, for those who have to forget or write back.
 struct LeaseGoing {
   HeldLease lease;         // with the bits that it had
@@ -77,6 +83,8 @@ class LeaseCache : public LeaseCovers {
   // Those least recently used that are too many now, or whose names are.
   std::vector<std::uint64_t> superfluous();
   std::vector<core::FileId> opened_files() const;
+  // The files lease on this directory; 0: there is none.
+  std::uint64_t lease_of(core::FileId directory) const;
   // The directory whose files lease covers the file.
   std::optional<core::FileId> directory_of(core::FileId file) const;
   bool trusted() const { return trusted_for() > std::chrono::nanoseconds(0); }
@@ -91,6 +99,12 @@ class LeaseCache : public LeaseCovers {
   std::optional<std::uint32_t> access(const core::Credentials& cred, core::FileId id, std::uint32_t wanted);
   std::optional<std::string> readlink(core::FileId id);
   std::optional<StorageEntries> readdir(const core::Credentials& cred, const core::ReaddirRequest& request);
+  // The directory may be searched by everybody, whatever groups they are in.
+  bool everybody_searches(core::FileId dir);
+  // What is known of an entry that was listed some time ago.
+  KnownEntry known_entry(core::FileId dir, std::string_view name, core::FileId file);
+  // The file is known to have no capabilities of a program (capabilities(7)).
+  bool lacks_capability(core::FileId id);
   // What the name is known to be, without a look at permissions; kNoFile: unknown, or not there.
   core::FileId file_of(core::FileId parent, std::string_view name) const;
 
@@ -103,6 +117,9 @@ class LeaseCache : public LeaseCovers {
   void learn_target(const LeaseTicket& ticket, core::FileId id, const std::string& target);
   void learn_entries(const LeaseTicket& ticket, const core::Credentials& cred, const core::ReaddirRequest& request,
                      const StorageEntries& entries);
+  void learn_no_capability(const LeaseTicket& ticket, core::FileId id);
+  // Whether the directory's names are worth a question: it is leased, they are not known, and it was not asked often.
+  bool begin_listing(core::FileId dir);
   void note_open(core::FileId id);
 
   // --- own changes
@@ -143,12 +160,14 @@ class LeaseCache : public LeaseCovers {
   KeptFile* place_of(const LeaseTicket& ticket, core::FileId file);
   void keep_attributes(const LeaseTicket& ticket, const core::Attributes& attr, Lease* parent);
   void drop_file(core::FileId file);
+  bool keep_name(Lease& dir, const LeaseTicket& ticket, std::string_view name, core::FileId id);
+  static void keep_rights(KeptFile& file, std::uint32_t user, std::uint32_t wanted, std::uint32_t granted);
   void forget_locked(core::FileId file);
   bool being_removed(core::FileId dir, std::string_view name) const;
   void wait_for_pins(std::unique_lock<std::mutex>& lock, std::uint64_t lease);
   void forget_all(Lease& lease);
   void erase(Lease& lease);
-  void count_bytes(Lease& lease, std::int64_t before);
+  void add_bytes(Lease& lease, std::int64_t more);
   LeasePin pin_locked(Lease& lease, std::uint32_t bits);
   void unpin(std::uint64_t number, std::uint32_t bits);
   std::uint32_t identity_of(const core::Credentials& cred);

@@ -23,8 +23,9 @@ std::int64_t bytes_of_name(std::string_view name) {
 
 }  // namespace
 
-void LeaseCache::count_bytes(Lease& lease, std::int64_t before) {
-  counts_.bytes = static_cast<std::uint64_t>(static_cast<std::int64_t>(counts_.bytes) + lease.kept.bytes - before);
+void LeaseCache::add_bytes(Lease& lease, std::int64_t more) {
+  lease.kept.bytes += more;
+  counts_.bytes += static_cast<std::uint64_t>(more);
 }
 
 bool LeaseCache::may_keep(const Lease& lease, const LeaseTicket& ticket) {
@@ -36,9 +37,7 @@ KeptFile* LeaseCache::place_of(const LeaseTicket& ticket, core::FileId file) {
   if (lease == nullptr || !may_keep(*lease, ticket)) return nullptr;
   const auto [at, added] = lease->kept.files.try_emplace(file);
   if (added) {
-    const std::int64_t before = lease->kept.bytes;
-    lease->kept.bytes += kFileBytes;
-    count_bytes(*lease, before);
+    add_bytes(*lease, kFileBytes);
     at->second.since = forgot_unplaced_;
   }
   return at->second.since <= ticket.sent ? &at->second : nullptr;
@@ -49,9 +48,7 @@ void LeaseCache::drop_file(core::FileId file) {
   if (found == under_.end()) return;
   forgot_unplaced_ = ++now_;
   Lease& lease = leases_.at(found->second);
-  const std::int64_t before = lease.kept.bytes;
-  if (lease.kept.files.erase(file) != 0) lease.kept.bytes -= kFileBytes;
-  count_bytes(lease, before);
+  if (lease.kept.files.erase(file) != 0) add_bytes(lease, -kFileBytes);
   under_.erase(found);
 }
 
@@ -69,6 +66,10 @@ void LeaseCache::keep_attributes(const LeaseTicket& ticket, const core::Attribut
   // Replies may come in another order than the server ran them.
   if (place->attr && place->attr->change > attr.change) return;
   place->attr = attr;
+  if (attr.type != core::FileType::kDirectory) return;
+  constexpr std::uint32_t kSearchedByAll = 0111;
+  const bool all = (attr.mode & kSearchedByAll) == kSearchedByAll && !attr.has_acl;
+  keep_rights(*place, KnownUsers::kEverybody, core::kAccessLookup, all ? core::kAccessLookup : 0u);
 }
 
 void LeaseCache::learn_lookup(const LeaseTicket& ticket, const core::Credentials& cred, core::FileId parent,
@@ -79,15 +80,21 @@ void LeaseCache::learn_lookup(const LeaseTicket& ticket, const core::Credentials
   Lease* dir = lease_on(parent);
   const bool keeps = dir != nullptr && dir->of_files && may_keep(*dir, ticket);
   if (keeps && name != "." && name != ".." && dir->kept.names_since <= ticket.sent && !being_removed(parent, name)) {
-    const std::int64_t before = dir->kept.bytes;
-    const auto [at, added] = dir->kept.names.try_emplace(std::string(name));
-    at->second.id = found ? found->id : core::kNoFile;
-    if (added) dir->kept.bytes += bytes_of_name(name);
-    count_bytes(*dir, before);
+    if (!keep_name(*dir, ticket, name, found ? found->id : core::kNoFile)) return;
     if (found) keep_attributes(ticket, *found, dir);
     return;
   }
   if (found) keep_attributes(ticket, *found, nullptr);
+}
+
+// False: this client has changed the name since, and knows better.
+bool LeaseCache::keep_name(Lease& dir, const LeaseTicket& ticket, std::string_view name, core::FileId id) {
+  const auto [at, added] = dir.kept.names.try_emplace(std::string(name));
+  if (added) add_bytes(dir, bytes_of_name(name));
+  if (at->second.since > ticket.sent) return false;
+  at->second.id = id;
+  at->second.known = true;
+  return true;
 }
 
 void LeaseCache::learn_attributes(const LeaseTicket& ticket, const core::Attributes& attr) {
@@ -100,12 +107,14 @@ void LeaseCache::learn_access(const LeaseTicket& ticket, const core::Credentials
   wanted &= kKeptRights;
   const std::lock_guard lock(mutex_);
   KeptFile* place = place_of(ticket, id);
-  if (place == nullptr || wanted == 0) return;
-  const std::uint32_t user = identity_of(cred);
-  auto at = std::ranges::find(place->rights, user, &KeptRights::user);
-  if (at == place->rights.end()) {
-    if (place->rights.size() >= kRightsMost) place->rights.clear();
-    at = place->rights.insert(place->rights.end(), {.user = user});
+  if (place != nullptr && wanted != 0) keep_rights(*place, identity_of(cred), wanted, granted);
+}
+
+void LeaseCache::keep_rights(KeptFile& file, std::uint32_t user, std::uint32_t wanted, std::uint32_t granted) {
+  auto at = std::ranges::find(file.rights, user, &KeptRights::user);
+  if (at == file.rights.end()) {
+    if (file.rights.size() >= kRightsMost) file.rights.clear();
+    at = file.rights.insert(file.rights.end(), {.user = user});
   }
   at->known |= wanted;
   at->granted = (at->granted & ~wanted) | (granted & wanted);
@@ -117,9 +126,21 @@ void LeaseCache::learn_target(const LeaseTicket& ticket, core::FileId id, const 
   if (place == nullptr || place->target) return;
   place->target = target;
   Lease* lease = cover(id, kReadCaching);
-  const std::int64_t before = lease->kept.bytes;
-  lease->kept.bytes += static_cast<std::int64_t>(target.size());
-  count_bytes(*lease, before);
+  add_bytes(*lease, static_cast<std::int64_t>(target.size()));
+}
+
+void LeaseCache::learn_no_capability(const LeaseTicket& ticket, core::FileId id) {
+  const std::lock_guard lock(mutex_);
+  if (KeptFile* place = place_of(ticket, id); place != nullptr) place->no_capability = true;
+}
+
+bool LeaseCache::begin_listing(core::FileId dir) {
+  constexpr int kListingsMost = 3;  // a change by this client meanwhile spoils one
+  const std::lock_guard lock(mutex_);
+  Lease* lease = trusted_directory(dir);
+  if (lease == nullptr || lease->kept.complete || lease->kept.listings_tried >= kListingsMost) return false;
+  ++lease->kept.listings_tried;
+  return true;
 }
 
 void LeaseCache::learn_entries(const LeaseTicket& ticket, const core::Credentials& cred,
@@ -129,34 +150,33 @@ void LeaseCache::learn_entries(const LeaseTicket& ticket, const core::Credential
   Lease* dir = lease_on(request.dir);
   if (dir == nullptr || !dir->of_files || !may_keep(*dir, ticket) || dir->kept.names_since > ticket.sent) return;
   KeptListing& listing = dir->kept.listing;
-  const std::int64_t before = dir->kept.bytes;
-  if (request.cookie == 0) {
-    dir->kept.bytes -= listing.bytes;
+  if (request.cookie == 0 && dir->kept.listed_since <= ticket.sent) {
+    add_bytes(*dir, -listing.bytes);
     listing = {.sent = ticket.sent};
   }
   const std::uint64_t last = listing.entries.empty() ? 0 : listing.entries.back().cookie;
   const bool goes_on = !listing.whole && listing.sent != 0 && request.cookie == last;
+  bool all = true;
   for (const core::DirectoryEntry& one : entries.entries) {
     if (goes_on) {
       core::DirectoryEntry entry = one;
       entry.attr.reset();
       const std::int64_t bytes = kEntryBytes + static_cast<std::int64_t>(entry.name.size());
       listing.bytes += bytes;
-      dir->kept.bytes += bytes;
+      add_bytes(*dir, bytes);
       listing.entries.push_back(std::move(entry));
     }
-    if (one.name == "." || one.name == ".." || being_removed(request.dir, one.name)) continue;
-    const auto [at, added] = dir->kept.names.try_emplace(one.name);
-    at->second.id = one.id;
-    if (added) dir->kept.bytes += bytes_of_name(one.name);
-    if (one.attr) keep_attributes(ticket, *one.attr, dir);
+    if (one.name == "." || one.name == "..") continue;
+    if (being_removed(request.dir, one.name)) {
+      all = false;
+    } else if (keep_name(*dir, ticket, one.name, one.id) && one.attr) {
+      keep_attributes(ticket, *one.attr, dir);
+    }
   }
   // Nothing has changed since the first piece was asked for: each change ends the listing.
-  if (goes_on && entries.end) {
-    listing.whole = true;
-    dir->kept.complete = true;
-  }
-  count_bytes(*dir, before);
+  if (goes_on && entries.end) listing.whole = true;
+  // What this client has changed meanwhile, it knows.
+  if (entries.end && all && (goes_on || request.cookie == 0)) dir->kept.complete = true;
 }
 
 void LeaseCache::note_open(core::FileId id) {
@@ -167,9 +187,7 @@ void LeaseCache::note_open(core::FileId id) {
   at->second.opened = true;
   if (!added) return;
   at->second.since = forgot_unplaced_;
-  const std::int64_t before = lease->kept.bytes;
-  lease->kept.bytes += kFileBytes;
-  count_bytes(*lease, before);
+  add_bytes(*lease, kFileBytes);
 }
 
 }  // namespace stoa::native

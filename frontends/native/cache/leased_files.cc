@@ -52,6 +52,7 @@ Result<StorageOpen> LeasedStorage::open_name(const Asker& asker, const core::Ope
                        [&](const Asker& with) { return below_.open(with, request); });
   if (opened) {
     cache_.end_name_change(change, KeptName{opened->attr.id}, opened->attr);
+    if (opened->created) cache_.learn_no_capability(ticket, opened->attr.id);
   } else {
     cache_.end_name_change(change, {}, {});
   }
@@ -86,7 +87,7 @@ Result<core::Attributes> LeasedStorage::setattr(const Asker& asker, core::FileId
   if (attr && !rights) {
     cache_.changed(ticket, id, *attr);
   } else {
-    cache_.forget(id);
+    forget_rights(id);
   }
   return attr;
 }

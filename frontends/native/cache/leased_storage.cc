@@ -8,6 +8,10 @@ namespace {
 
 constexpr std::uint32_t kToLook = core::kReadCaching | core::kHandleCaching;
 constexpr std::uint32_t kToMake = core::kAllCaching;
+// All that may be asked later costs no more than what is asked now.
+constexpr std::uint32_t kRightsKept =
+    core::kAccessRead | core::kAccessLookup | core::kAccessModify | core::kAccessExtend | core::kAccessExecute;
+constexpr std::string_view kCapabilityXattr = "security.capability";
 
 }  // namespace
 
@@ -39,10 +43,22 @@ void LeasedStorage::want(const core::Credentials& cred, core::FileId file, std::
 Result<core::Attributes> LeasedStorage::lookup(const Asker& asker, core::FileId parent, std::string_view name) {
   if (auto known = cache_.lookup(asker.cred, parent, name)) return *known;
   LeaseTicket ticket;
-  auto found = asking(asker, parent, true, kToLook, ticket,
-                      [&](const Asker& with) { return below_.lookup(with, parent, name); });
+  LookupWish more{.rights = kRightsKept};
+  auto found = asking(asker, parent, true, kToLook, ticket, [&](Asker with) {
+    with.more = &more;
+    return below_.lookup(with, parent, name);
+  });
   cache_.learn_lookup(ticket, asker.cred, parent, name, found);
+  if (more.parent) cache_.learn_attributes(ticket, *more.parent);
+  if (found && more.granted) cache_.learn_access(ticket, asker.cred, found->id, more.rights, *more.granted);
+  if (!found && found.error().code == Errc::kNotFound && cache_.begin_listing(parent)) learn_names(asker, parent);
   return found;
+}
+
+// Who asks for names that are not there asks for more of them: makers of files, and programs that search paths.
+void LeasedStorage::learn_names(const Asker& asker, core::FileId dir) {
+  constexpr std::uint32_t kFew = 256;
+  (void)readdir(asker, {.dir = dir, .entries_max = kFew});  // what fails, or is not all of them, teaches nothing
 }
 
 Result<core::Attributes> LeasedStorage::getattr(const Asker& asker, core::FileId id) {
@@ -55,12 +71,9 @@ Result<core::Attributes> LeasedStorage::getattr(const Asker& asker, core::FileId
 
 Result<std::uint32_t> LeasedStorage::access(const Asker& asker, core::FileId id, std::uint32_t wanted) {
   if (auto known = cache_.access(asker.cred, id, wanted)) return *known;
-  // All that may be asked later costs no more than what is asked now.
-  constexpr std::uint32_t kAll =
-      core::kAccessRead | core::kAccessLookup | core::kAccessModify | core::kAccessExtend | core::kAccessExecute;
   const LeaseTicket ticket = cache_.ticket();
-  STOA_TRY(granted, below_.access(asker, id, wanted | kAll));
-  cache_.learn_access(ticket, asker.cred, id, wanted | kAll, granted);
+  STOA_TRY(granted, below_.access(asker, id, wanted | kRightsKept));
+  cache_.learn_access(ticket, asker.cred, id, wanted | kRightsKept, granted);
   return granted & wanted;
 }
 
@@ -70,6 +83,15 @@ Result<std::string> LeasedStorage::readlink(const Asker& asker, core::FileId id)
   auto target = below_.readlink(asker, id);
   if (target) cache_.learn_target(ticket, id, *target);
   return target;
+}
+
+Status LeasedStorage::open_directory(const Asker& asker, core::FileId dir) {
+  if (cache_.access(asker.cred, dir, core::kAccessRead)) return Storage::open_directory(asker, dir);
+  LeaseTicket ticket;
+  STOA_TRY(granted, asking(asker, dir, true, kToLook, ticket,
+                           [&](const Asker& with) { return below_.access(with, dir, kRightsKept); }));
+  cache_.learn_access(ticket, asker.cred, dir, kRightsKept, granted);
+  return (granted & core::kAccessRead) != 0 ? Status{} : fail(Errc::kAccess);
 }
 
 Result<StorageEntries> LeasedStorage::readdir(const Asker& asker, const core::ReaddirRequest& request) {
@@ -174,6 +196,22 @@ Status LeasedStorage::rename(const Asker& asker, const core::RenameRequest& requ
     cache_.end_name_change(change, {}, {});
   }
   return renamed;
+}
+
+// The names of a directory that everybody might search are in the kernel for everybody.
+void LeasedStorage::forget_rights(core::FileId file) {
+  cache_.forget(file);
+  if (const std::uint64_t lease = cache_.lease_of(file); lease != 0) engine_.give_back(lease);
+}
+
+// The kernel asks for the capabilities of a program before each write that may end them; hardly a file has any.
+Result<std::string> LeasedStorage::get_xattr(const Asker& asker, const core::GetXattrRequest& request) {
+  const bool capability = request.name == kCapabilityXattr;
+  if (capability && cache_.lacks_capability(request.id)) return fail(Errc::kNoAttribute);
+  const LeaseTicket ticket = cache_.ticket();
+  auto value = below_.get_xattr(asker, request);
+  if (capability && !value && value.error().code == Errc::kNoAttribute) cache_.learn_no_capability(ticket, request.id);
+  return value;
 }
 
 Status LeasedStorage::set_xattr(const Asker& asker, const core::SetXattrRequest& request) {

@@ -41,6 +41,11 @@ class LeasedStorage : public ForwardingStorage, public LeaseCovers, public Lease
     return cache_.pin_since(ticket, file, bits);
   }
   std::chrono::nanoseconds trusted_for() const { return cache_.trusted_for(); }
+  // Whoever asks may search the directory, as far as is known.
+  bool everybody_searches(core::FileId dir) { return cache_.everybody_searches(dir); }
+  KnownEntry known_entry(core::FileId dir, std::string_view name, core::FileId file) {
+    return cache_.known_entry(dir, name, file);
+  }
 
   // --- for messages of their own, which go past this storage
   // The number under which the server knows the open; 0: the server has refused it. Blocks when it did not know it.
@@ -76,6 +81,7 @@ class LeasedStorage : public ForwardingStorage, public LeaseCovers, public Lease
   Status unlink(const Asker& asker, const core::RemoveRequest& request) override;
   Status rmdir(const Asker& asker, const core::RemoveRequest& request) override;
   Status rename(const Asker& asker, const core::RenameRequest& request) override;
+  Status open_directory(const Asker& asker, core::FileId dir) override;
   Result<StorageEntries> readdir(const Asker& asker, const core::ReaddirRequest& request) override;
   Result<StorageOpen> open(const Asker& asker, const core::OpenRequest& request) override;
   void close(const Asker& asker, OpenNumber open) override;
@@ -93,6 +99,7 @@ class LeasedStorage : public ForwardingStorage, public LeaseCovers, public Lease
   Status punch(const Asker& asker, const core::RangeRequest& range, OpenNumber open) override;
   Result<std::uint64_t> copy_range(const Asker& asker, const core::CopyRangeRequest& request, OpenNumber from,
                                    OpenNumber to) override;
+  Result<std::string> get_xattr(const Asker& asker, const core::GetXattrRequest& request) override;
   Status set_xattr(const Asker& asker, const core::SetXattrRequest& request) override;
   Status remove_xattr(const Asker& asker, const core::RemoveXattrRequest& request) override;
   Result<std::optional<StorageLock>> lock(const Asker& asker, const StorageLock& wanted, bool waits) override;
@@ -111,6 +118,10 @@ class LeasedStorage : public ForwardingStorage, public LeaseCovers, public Lease
   // A call that makes a name.
   template <class Call>
   Result<core::Attributes> making(const Asker& asker, core::FileId parent, std::string_view name, const Call& call);
+  // After a change that may be one of rights.
+  void forget_rights(core::FileId file);
+  // Asks for the names of a directory, if they are few, so that others are known not to be there.
+  void learn_names(const Asker& asker, core::FileId dir);
   // Before a change that takes files from under their lease.
   void settle(const NameChange& change);
   void settle(const std::optional<HeldLease>& lease, core::FileId file);

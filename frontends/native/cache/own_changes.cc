@@ -61,9 +61,8 @@ void LeaseCache::end_name_change(const std::shared_ptr<NameChange>& change, std:
   Lease* dir = lease_on(change->dir);
   if (dir == nullptr) return;
   KeptDirectory& kept = dir->kept;
-  const std::int64_t before = kept.bytes;
-  kept.names_since = ++now_;
-  kept.bytes -= kept.listing.bytes;
+  kept.listed_since = ++now_;
+  add_bytes(*dir, -kept.listing.bytes);
   kept.listing = {};
   if (const auto self = kept.files.find(dir->file); self != kept.files.end()) {
     self->second.attr.reset();
@@ -73,15 +72,13 @@ void LeaseCache::end_name_change(const std::shared_ptr<NameChange>& change, std:
   const bool keeps = now && change->alone && dir->of_files && may_keep(*dir, ticket);
   if (keeps) {
     const auto [at, added] = kept.names.try_emplace(change->name);
-    at->second = *now;
-    if (added) kept.bytes += kChangedNameBytes + static_cast<std::int64_t>(change->name.size());
+    at->second = {.id = now->id, .since = now_};
+    if (added) add_bytes(*dir, kChangedNameBytes + static_cast<std::int64_t>(change->name.size()));
   } else {
     kept.complete = false;
-    if (kept.names.erase(change->name) != 0) {
-      kept.bytes -= kChangedNameBytes + static_cast<std::int64_t>(change->name.size());
-    }
+    kept.names_since = now_;
+    if (const auto at = kept.names.find(change->name); at != kept.names.end()) at->second = {.known = false};
   }
-  count_bytes(*dir, before);
   if (keeps && attr) keep_attributes(ticket, *attr, dir);
 }
 

@@ -1,7 +1,6 @@
 #include "frontends/native/fuse/ring_seat.h"
 
-#include <pthread.h>
-#include <signal.h>
+#include <sched.h>
 
 #include <cerrno>
 #include <system_error>
@@ -61,7 +60,20 @@ void RingSeat::push_commit() {
   ring_->push_commit(fuse_, entry_.commit_id(), entry_.queue(), 0);
 }
 
+// Requests of a queue come from its processor: a thread there is woken without an interrupt to another, and finds the
+// request in its cache. It is only quicker so: a processor that is gone, or not for this process, changes nothing.
+void RingSeat::stay_at_processor() const {
+  const std::size_t bytes = CPU_ALLOC_SIZE(entry_.queue() + 1);
+  cpu_set_t* const one = CPU_ALLOC(entry_.queue() + 1);
+  if (one == nullptr) return;
+  CPU_ZERO_S(bytes, one);
+  CPU_SET_S(entry_.queue(), bytes, one);
+  (void)::sched_setaffinity(0, bytes, one);
+  CPU_FREE(one);
+}
+
 void RingSeat::run() {
+  stay_at_processor();
   if (const Status enabled = ring_->enable(); !enabled) {
     log_error("mount", "a ring of FUSE cannot be used", {{"cause", describe(enabled.error())}});
     return;

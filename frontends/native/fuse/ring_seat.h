@@ -33,6 +33,7 @@ class RingSeat : public ReplyChannel {
   enum class State : int { kFree, kAsked, kAnswered, kEnded };
 
   RingSeat(int fuse, RingEntry& entry, RingQueues& queues) : fuse_(fuse), entry_(entry), queues_(queues) {}
+  void stay_at_processor() const;
   void run();
   // Answers the request that is in the entry. False: the connection has ended.
   bool serve();

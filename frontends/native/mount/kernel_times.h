@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 
 #include "frontends/native/cache/kernel_cache.h"
 #include "frontends/native/cache/leased_storage.h"
@@ -16,16 +17,31 @@ namespace stoa::native::mount {
 class KernelTimes {
  public:
   // `leases`: null: the kernel keeps nothing. `one_user`: all requests are made for the same user, so that whoever is
-  // answered may see the names of a directory if anybody may; else the kernel, which knows no ACLs, keeps no names.
+  // answered may see the names of a directory if anybody may; else the kernel, which knows no ACLs, keeps names only of
+  // directories that everybody may search.
   KernelTimes(LeasedStorage* leases, bool one_user) : leases_(leases), one_user_(one_user) {}
 
   LeaseTicket moment() const { return leases_ == nullptr ? LeaseTicket{} : leases_->ticket(); }
   std::chrono::nanoseconds attributes(const fuse::Call& call, const LeaseTicket& moment, core::FileId file) const {
     return covered(call, moment, file) ? leases_->trusted_for() : std::chrono::nanoseconds(0);
   }
-  std::chrono::nanoseconds names(const fuse::Call& call, const LeaseTicket& moment, core::FileId directory) const {
-    return one_user_ ? attributes(call, moment, directory) : std::chrono::nanoseconds(0);
+  // Of a name, which is that of `file`; kNoFile: there is no such name.
+  std::chrono::nanoseconds name(const fuse::Call& call, const LeaseTicket& moment, core::FileId directory,
+                                std::string_view name, core::FileId file) const {
+    const bool keeps = covered(call, moment, directory) && may_keep_names(directory) &&
+                       leases_->known_entry(directory, name, file).name;
+    return keeps ? leases_->trusted_for() : std::chrono::nanoseconds(0);
   }
+  bool may_keep_names(core::FileId directory) const { return one_user_ || leases_->everybody_searches(directory); }
+  // What is known of entries that were listed some time ago. Empty: the kernel keeps nothing of them.
+  std::function<KnownEntry(std::string_view name, core::FileId file)> known_entries(const fuse::Call& call,
+                                                                                    core::FileId directory) const {
+    if (!covered(call, moment(), directory)) return {};
+    return [this, directory](std::string_view name, core::FileId file) {
+      return leases_->known_entry(directory, name, file);
+    };
+  }
+  std::chrono::nanoseconds trusted_for() const { return leases_->trusted_for(); }
   // Whether content and attributes of the file stay as they are until a recall.
   bool covered(const fuse::Call& call, const LeaseTicket& moment, core::FileId file) const {
     if (leases_ == nullptr) return false;
@@ -43,13 +59,13 @@ class KernelTimes {
 // Recalls, to the kernel. What it does not know needs nothing, and a mount that has ended keeps nothing.
 class KernelNotices : public KernelCache {
  public:
-  // `notifier` outlives it. `keeps_names`: as KernelTimes with one user.
-  KernelNotices(fuse::Notifier& notifier, bool keeps_names) : notifier_(notifier), keeps_names_(keeps_names) {}
+  // `notifier` outlives it.
+  explicit KernelNotices(fuse::Notifier& notifier) : notifier_(notifier) {}
 
   // The kernel takes the lock of the directory for one name, which a call under way may have; all at once it does
   // without.
   void forget_names(core::FileId directory, std::span<const std::string> names) override {
-    if (!keeps_names_ || notifier_.inval_all_entries()) return;
+    if (notifier_.inval_all_entries()) return;
     for (const std::string& name : names) (void)notifier_.inval_entry(directory, name);
   }
   void forget_attributes(core::FileId file) override { (void)notifier_.inval_inode(file, -1, 0); }
@@ -57,7 +73,6 @@ class KernelNotices : public KernelCache {
 
  private:
   fuse::Notifier& notifier_;
-  const bool keeps_names_;
 };
 
 }  // namespace stoa::native::mount

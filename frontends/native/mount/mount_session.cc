@@ -69,7 +69,7 @@ Status serve_mount(const MountOptions& options, const std::function<void()>& mou
     (void)fuse::unmount_fuse(options.directory, true);  // the error below is the one to tell
     return fail(device.error());
   }
-  KernelNotices notices((*device)->notifier(), of_user);
+  KernelNotices notices((*device)->notifier());
   leases.set_kernel(&notices);
   fuse::raise_read_ahead(options.directory);
   const Status watched = monitor.start(options.directory, [&client = *client, &device = **device, &options] {

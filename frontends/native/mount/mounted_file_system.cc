@@ -29,10 +29,6 @@ bool may_use_xattr(const fuse::Call& call, std::string_view name) {
 }
 
 // Nothing is kept in the kernel: all times are 0.
-Result<fuse::Entry> unkept_entry(Result<core::Attributes> found) {
-  STOA_TRY(attr, std::move(found));
-  return fuse::Entry{.attr = attr};
-}
 
 Result<fuse::TimedAttributes> unkept(Result<core::Attributes> found) {
   STOA_TRY(attr, std::move(found));
@@ -67,7 +63,8 @@ Result<fuse::Entry> MountedFileSystem::lookup(const fuse::Call& call, core::File
   auto found = storage_.lookup(process(call), parent, name);
   const bool absent = !found && found.error().code == Errc::kNotFound;
   if (!found && !absent) return fail(found.error());
-  fuse::Entry entry{.valid = {.entry = times_.names(call, moment, parent)}};
+  const core::FileId file = found ? found->id : core::kNoFile;
+  fuse::Entry entry{.valid = {.entry = times_.name(call, moment, parent, name, file)}};
   if (absent && entry.valid.entry.count() <= 0) return fail(found.error());
   if (found) {
     entry.attr = *found;
@@ -110,29 +107,46 @@ Status MountedFileSystem::access(const fuse::Call& call, core::FileId id, std::u
   return {};
 }
 
+Result<fuse::Entry> MountedFileSystem::made(const fuse::Call& call, const LeaseTicket& moment, const fuse::NewName& at,
+                                            Result<core::Attributes> made) const {
+  STOA_TRY(attr, std::move(made));
+  return fuse::Entry{.attr = attr,
+                     .valid = {.entry = times_.name(call, moment, at.parent, at.name, attr.id),
+                               .attr = times_.attributes(call, moment, attr.id)}};
+}
+
 Result<fuse::Entry> MountedFileSystem::mknod(const fuse::Call& call, const fuse::NewName& at, core::FileType type,
                                              core::DeviceNumber device) {
   const Asker asker = process(call);
+  const LeaseTicket moment = times_.moment();
   if (type == core::FileType::kRegular) {
-    return unkept_entry(storage_.create(
-        asker, {.parent = at.parent, .name = at.name, .mode = core::CreateMode::kGuarded, .set = of_new(at)}));
+    return made(
+        call, moment, at,
+        storage_.create(asker,
+                        {.parent = at.parent, .name = at.name, .mode = core::CreateMode::kGuarded, .set = of_new(at)}));
   }
-  return unkept_entry(
+  return made(
+      call, moment, at,
       storage_.mknod(asker, {.parent = at.parent, .name = at.name, .type = type, .device = device, .set = of_new(at)}));
 }
 
 Result<fuse::Entry> MountedFileSystem::mkdir(const fuse::Call& call, const fuse::NewName& at) {
-  return unkept_entry(storage_.mkdir(process(call), {.parent = at.parent, .name = at.name, .set = of_new(at)}));
+  const LeaseTicket moment = times_.moment();
+  return made(call, moment, at,
+              storage_.mkdir(process(call), {.parent = at.parent, .name = at.name, .set = of_new(at)}));
 }
 
 Result<fuse::Entry> MountedFileSystem::symlink(const fuse::Call& call, const fuse::NewName& at,
                                                std::string_view target) {
-  return unkept_entry(storage_.symlink(
-      process(call), {.parent = at.parent, .name = at.name, .target = target, .set = {.mode = at.mode}}));
+  const LeaseTicket moment = times_.moment();
+  return made(call, moment, at,
+              storage_.symlink(process(call),
+                               {.parent = at.parent, .name = at.name, .target = target, .set = {.mode = at.mode}}));
 }
 
 Result<fuse::Entry> MountedFileSystem::link(const fuse::Call& call, core::FileId id, const fuse::NewName& at) {
-  return unkept_entry(storage_.link(process(call), {.id = id, .parent = at.parent, .name = at.name}));
+  const LeaseTicket moment = times_.moment();
+  return made(call, moment, at, storage_.link(process(call), {.id = id, .parent = at.parent, .name = at.name}));
 }
 
 Status MountedFileSystem::unlink(const fuse::Call& call, core::FileId parent, std::string_view name) {

@@ -72,6 +72,9 @@ class MountedFileSystem : public fuse::FileSystem {
   }
 
  private:
+  // A file with a new name, for the kernel.
+  Result<fuse::Entry> made(const fuse::Call& call, const LeaseTicket& moment, const fuse::NewName& at,
+                           Result<core::Attributes> made) const;
   // The process that asks, with its groups: for what is decided by permissions.
   Asker process(const fuse::Call& call);
   // The user who opened a file. For requests of closing and of content: no look at the process, which may be in

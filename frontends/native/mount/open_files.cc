@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/log.h"
+#include "frontends/native/mount/listed_entries.h"
 #include "frontends/native/mount/mounted_file_system.h"
 
 namespace stoa::native::mount {
@@ -93,7 +94,8 @@ Result<fuse::Created> MountedFileSystem::create_as(const fuse::Call& call, const
   const LeaseTicket moment = times_.moment();
   STOA_TRY(got, storage_.open(asker, request));
   OpenEntry entry{.id = got.attr.id, .open = got.open, .cred = asker.cred};
-  return fuse::Created{.entry = {.attr = got.attr}, .opened = opened(call, moment, std::move(entry), flags)};
+  STOA_TRY(named, made(call, moment, at, got.attr));
+  return fuse::Created{.entry = named, .opened = opened(call, moment, std::move(entry), flags)};
 }
 
 Result<std::size_t> MountedFileSystem::read(const fuse::Call& call, const fuse::OpenFile& file, std::uint64_t offset,
@@ -175,16 +177,19 @@ void MountedFileSystem::release(const fuse::Call& call, const fuse::OpenFile& fi
 
 Result<fuse::Opened> MountedFileSystem::opendir(const fuse::Call& call, core::FileId id) {
   const Asker asker = process(call);
-  STOA_CHECK_OK(require(asker, id, core::kAccessRead));
-  return fuse::Opened{.handle =
-                          opens_.add({.id = id, .cred = asker.cred, .stream = std::make_unique<DirectoryStream>()})};
+  STOA_CHECK_OK(storage_.open_directory(asker, id));
+  OpenEntry entry{.id = id, .cred = asker.cred, .stream = std::make_unique<DirectoryStream>()};
+  // The kernel keeps the listing until the lease is recalled, or this host changes the directory.
+  return fuse::Opened{.handle = opens_.add(std::move(entry)), .keep_cache = times_.covered(call, times_.moment(), id)};
 }
 
 Status MountedFileSystem::readdir(const fuse::Call& call, const fuse::OpenFile& dir, std::uint64_t cookie,
                                   bool attributes, fuse::EntrySink& sink) {
   STOA_TRY(entry, entry_of(dir));
   if (!entry->stream) return fail(Errc::kNotDirectory);
-  return entry->stream->read(storage_, opener(call, *entry), dir.id, cookie, attributes, sink);
+  const Asker asker = opener(call, *entry);
+  ListedEntries kept(times_, storage_, call, asker, dir.id, sink);
+  return entry->stream->read(storage_, asker, dir.id, cookie, attributes, kept);
 }
 
 void MountedFileSystem::releasedir(const fuse::Call&, const fuse::OpenFile& dir) {

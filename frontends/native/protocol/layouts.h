@@ -90,6 +90,9 @@ enum FileKind : std::uint32_t {
   kFifo = 7,
 };
 // Of OpenArgs::disposition.
+// Attributes::flags.
+enum AttributeFlags : std::uint32_t { kHasAccessList = 1 };
+
 enum OpenHow : std::uint32_t {
   kOpenExisting = 0,
   kOpenCreate = 1,

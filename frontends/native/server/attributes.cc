@@ -49,6 +49,7 @@ Attributes to_wire(const core::Attributes& attr) {
           .ctime_ns = wire_time(attr.ctime),
           .btime_ns = wire_time(attr.btime),
           .dos = attr.dos,
+          .flags = attr.has_acl ? kHasAccessList : 0u,
           .change = attr.change,
           .data_version = attr.data_version};
 }

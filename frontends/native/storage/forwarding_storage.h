@@ -45,6 +45,7 @@ class ForwardingStorage : public Storage {
   Status rename(const Asker& asker, const core::RenameRequest& request) override {
     return below_.rename(asker, request);
   }
+  Status open_directory(const Asker& asker, core::FileId dir) override { return below_.open_directory(asker, dir); }
   Result<StorageEntries> readdir(const Asker& asker, const core::ReaddirRequest& request) override {
     return below_.readdir(asker, request);
   }

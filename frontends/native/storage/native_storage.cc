@@ -32,6 +32,15 @@ void add_wish(Batch& batch, const LeaseWish& wish) {
       {.file = wire_file(wish.file), .lease = wish.number, .lease_bits = wish.bits, .kind = wish.of_files ? 1u : 0u});
 }
 
+// What is not grantable is granted with no bits. An error is one of the file, and the call would get it too.
+Status take_wish(const Asker& asker, const Replies& replies) {
+  if (asker.wish == nullptr) return {};
+  STOA_TRY(lease, replies.get<operations::lease>(0));
+  asker.wish->answered = true;
+  asker.wish->granted = lease.lease_bits;
+  return {};
+}
+
 template <class Reply>
 Result<StorageWritten> written_of(const Result<Reply>& reply, std::size_t asked) {
   if (!reply) return fail(reply.error());
@@ -59,12 +68,7 @@ Result<typename Operation::Reply> NativeStorage::one(const Asker& asker, const t
   const std::size_t at = batch.add<Operation>(arguments);
   STOA_TRY(replies, run(asker, batch));
   kept = std::move(replies);
-  // What is not grantable is granted with no bits. An error is one of the file, and the call would get it too.
-  if (asker.wish != nullptr) {
-    STOA_TRY(lease, kept.get<operations::lease>(0));
-    asker.wish->answered = true;
-    asker.wish->granted = lease.lease_bits;
-  }
+  STOA_CHECK_OK(take_wish(asker, kept));
   return kept.get<Operation>(at);
 }
 
@@ -83,7 +87,20 @@ Status NativeStorage::status(const Asker& asker, const typename Operation::Argum
 }
 
 Result<core::Attributes> NativeStorage::lookup(const Asker& asker, core::FileId parent, std::string_view name) {
-  return attributes<operations::lookup>(asker, {.parent = wire_file(parent), .name = name});
+  const operations::lookup::Arguments wanted{.parent = wire_file(parent), .name = name};
+  if (asker.more == nullptr) return attributes<operations::lookup>(asker, wanted);
+  Batch batch;
+  if (asker.wish != nullptr) add_wish(batch, *asker.wish);
+  const std::size_t found = batch.add<operations::lookup>(wanted);
+  const std::size_t rights = batch.add<operations::access>({.file = result_of(found), .wanted = asker.more->rights});
+  STOA_TRY(replies, run(asker, batch));
+  STOA_CHECK_OK(take_wish(asker, replies));
+  // An error here is one of a file that went in this moment.
+  if (const auto reply = replies.get<operations::access>(rights)) asker.more->granted = reply->granted;
+  STOA_TRY(reply, replies.get<operations::lookup>(found));
+  STOA_TRY(directory, from_wire(reply.parent));
+  asker.more->parent = directory;
+  return from_wire(reply.attr);
 }
 
 Result<core::Attributes> NativeStorage::getattr(const Asker& asker, core::FileId id) {
@@ -211,7 +228,7 @@ Result<StorageOpen> NativeStorage::open(const Asker& asker, const core::OpenRequ
                                          .name = r.name},
                                         kept));
   STOA_TRY(attr, from_wire(reply.attr));
-  return StorageOpen{open, attr};
+  return StorageOpen{open, attr, reply.created != 0};
 }
 
 void NativeStorage::close(const Asker& asker, OpenNumber open) {

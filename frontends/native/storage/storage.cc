@@ -12,6 +12,11 @@ std::vector<Result<StorageWritten>> Storage::write_all(const Asker& asker, std::
   return results;
 }
 
+Status Storage::open_directory(const Asker& asker, core::FileId dir) {
+  STOA_TRY(granted, access(asker, dir, core::kAccessRead));
+  return (granted & core::kAccessRead) != 0 ? Status{} : fail(Errc::kAccess);
+}
+
 std::vector<Status> Storage::commit_all(const Asker& asker, std::span<const StorageCommit> commits) {
   std::vector<Status> results;
   results.reserve(commits.size());

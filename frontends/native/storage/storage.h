@@ -29,11 +29,19 @@ struct LeaseWish {
   std::uint32_t granted = 0;  // all that the lease has now
 };
 
+// What lookup() tells beside the file that it finds, in the same message.
+struct LookupWish {
+  std::uint32_t rights = 0;                  // AccessBits, to the file
+  std::optional<std::uint32_t> granted{};    // of those
+  std::optional<core::Attributes> parent{};  // the directory
+};
+
 // For whom a call is.
 struct Asker {
   core::Credentials cred;
   std::function<bool()> gives_up{};  // asked from time to time during long waits; empty: never
   LeaseWish* wish = nullptr;         // lookup, getattr, access, open, readdir and calls that make a name ask for it
+  LookupWish* more = nullptr;        // lookup asks for it
 };
 
 // An open at the server. 0: none; content is then read and written by permission.
@@ -42,6 +50,7 @@ using OpenNumber = std::uint64_t;
 struct StorageOpen {
   OpenNumber open = 0;
   core::Attributes attr;
+  bool created = false;  // the file, by this open
 };
 struct StorageEntries {
   std::vector<core::DirectoryEntry> entries;
@@ -104,6 +113,8 @@ class Storage {
   virtual Status unlink(const Asker& asker, const core::RemoveRequest& request) = 0;
   virtual Status rmdir(const Asker& asker, const core::RemoveRequest& request) = 0;
   virtual Status rename(const Asker& asker, const core::RenameRequest& request) = 0;
+  // Before a directory is read: kAccess without the right to list it.
+  virtual Status open_directory(const Asker& asker, core::FileId dir);
   virtual Result<StorageEntries> readdir(const Asker& asker, const core::ReaddirRequest& request) = 0;
 
   // Every open ends with one close().

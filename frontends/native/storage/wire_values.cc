@@ -56,6 +56,7 @@ Result<core::Attributes> from_wire(const native::Attributes& attr) {
                           .ctime = core_timestamp(attr.ctime_ns),
                           .btime = core_timestamp(attr.btime_ns),
                           .dos = static_cast<core::DosAttributes>(attr.dos),
+                          .has_acl = (attr.flags & kHasAccessList) != 0,
                           .change = attr.change,
                           .data_version = attr.data_version};
 }

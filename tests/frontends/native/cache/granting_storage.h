@@ -115,6 +115,10 @@ class GrantingStorage : public ForwardingStorage, public LeaseCalls {
     grant(asker);
     return below_.mkdir(asker, request);
   }
+  Result<std::string> get_xattr(const Asker& asker, const core::GetXattrRequest& request) override {
+    ++calls;
+    return below_.get_xattr(asker, request);
+  }
   Result<std::string> readlink(const Asker& asker, core::FileId id) override {
     ++calls;
     return below_.readlink(asker, id);

@@ -26,6 +26,90 @@ TEST_F(LeasedNames, ThatANameIsNotThereIsKnown) {
   EXPECT_TRUE(leased().lookup(root, core::kRootId, "f"));
 }
 
+TEST_F(LeasedNames, TheNamesOfASmallDirectoryAreLearntWithTheFirstThatIsNotThere) {
+  const core::FileId dir = make_dir("d");
+  for (int i = 0; i < 10; ++i) make_file("f" + std::to_string(i), 0644, dir);
+  EXPECT_EQ(calls_of([&] { EXPECT_FALSE(leased().lookup(root, dir, "x")); }), 2);
+  EXPECT_EQ(calls_of([&] {
+              EXPECT_EQ(leased().lookup(root, dir, "y").error().code, Errc::kNotFound);
+              EXPECT_EQ(leased().lookup(root, dir, "f").error().code, Errc::kNotFound);
+            }),
+            0);
+  // What this client makes and removes keeps the directory known.
+  ASSERT_TRUE(leased().create(root, {.parent = dir, .name = "y", .mode = core::CreateMode::kGuarded}));
+  ASSERT_TRUE(leased().unlink(root, {.parent = dir, .name = "f3"}));
+  EXPECT_EQ(calls_of([&] {
+              EXPECT_TRUE(leased().lookup(root, dir, "y"));
+              EXPECT_EQ(leased().lookup(root, dir, "f3").error().code, Errc::kNotFound);
+              EXPECT_EQ(leased().lookup(root, dir, "z").error().code, Errc::kNotFound);
+            }),
+            0);
+  recall(dir);
+  make_file("z", 0644, dir);
+  EXPECT_TRUE(leased().lookup(root, dir, "z"));
+}
+
+TEST_F(LeasedNames, TheNamesOfALargeDirectoryAreNotLearntSo) {
+  const core::FileId dir = make_dir("d");
+  for (int i = 0; i < 300; ++i) make_file("f" + std::to_string(i), 0644, dir);
+  const auto absent = [&](int i) { return leased().lookup(root, dir, "x" + std::to_string(i)); };
+  const int calls = calls_of([&] {
+    for (int i = 0; i < 20; ++i) EXPECT_EQ(absent(i).error().code, Errc::kNotFound);
+  });
+  EXPECT_EQ(calls, 20 + 3) << "it is tried three times";
+  EXPECT_TRUE(leased().lookup(root, dir, "f299"));
+}
+
+TEST_F(LeasedNames, WhoMayNotListADirectoryLearnsWhatIsNotThereOneByOne) {
+  const core::FileId dir = make_dir("d", 0711);
+  EXPECT_EQ(leased().lookup(ann, dir, "x").error().code, Errc::kNotFound);
+  EXPECT_EQ(leased().lookup(ann, dir, "y").error().code, Errc::kNotFound);
+  EXPECT_EQ(calls_of([&] { EXPECT_EQ(leased().lookup(ann, dir, "x").error().code, Errc::kNotFound); }), 0);
+}
+
+TEST_F(LeasedNames, ThatAFileHasNoCapabilitiesIsAskedForOnce) {
+  const core::FileId dir = make_dir("d");
+  const core::FileId file = make_file("f", 0755, dir);
+  ASSERT_TRUE(leased().lookup(root, dir, "f"));
+  const auto ask = [&](core::FileId id) { return leased().get_xattr(ann, {.id = id, .name = "security.capability"}); };
+  const auto expect = [&](core::FileId id, int calls, Errc error) {
+    EXPECT_EQ(calls_of([&] {
+                const auto value = ask(id);
+                EXPECT_EQ(value ? Errc{} : value.error().code, error);
+              }),
+              calls);
+  };
+  expect(file, 1, Errc::kNoAttribute);
+  expect(file, 0, Errc::kNoAttribute);
+  // A write changes nothing about it; another name is another matter.
+  ASSERT_TRUE(leased().write(root, file, 0, 0, bytes("12345"), {}));
+  expect(file, 0, Errc::kNoAttribute);
+  EXPECT_EQ(calls_of([&] { EXPECT_FALSE(leased().get_xattr(ann, {.id = file, .name = "user.x"})); }), 1);
+  // A file that this client has just made has none.
+  const auto made = leased().open(
+      root,
+      {.parent = dir, .name = "new", .disposition = core::OpenDisposition::kOpenOrCreate, .access = core::kShareBoth});
+  ASSERT_TRUE(made);
+  expect(made->attr.id, 0, Errc::kNoAttribute);
+  leased().close(root, made->open);
+  // One that was there before may have some.
+  make_file("old", 0755, make_dir("e"));
+  const auto old = leased().open(root, {.parent = leased().lookup(root, core::kRootId, "e")->id,
+                                        .name = "old",
+                                        .disposition = core::OpenDisposition::kOpenOrCreate});
+  ASSERT_TRUE(old);
+  expect(old->attr.id, 1, Errc::kNoAttribute);
+  leased().close(root, old->open);
+
+  ASSERT_TRUE(leased().set_xattr(root, {.id = file, .name = "security.capability", .value = "own"}));
+  expect(file, 1, Errc{});
+  ASSERT_TRUE(leased().remove_xattr(root, {.id = file, .name = "security.capability"}));
+  expect(file, 1, Errc::kNoAttribute);
+  recall(dir);
+  ASSERT_TRUE(other().set_xattr(root, {.id = file, .name = "security.capability", .value = "others"}));
+  EXPECT_EQ(ask(file).value_or(""), "others");
+}
+
 TEST_F(LeasedNames, AListedDirectoryIsKnownAsAWhole) {
   const core::FileId dir = make_dir("d");
   for (int i = 0; i < 10; ++i) make_file("f" + std::to_string(i), 0644, dir);

@@ -17,7 +17,12 @@ class VolumeStorage : public Storage {
   core::FileId root() const override { return core::kRootId; }
 
   Result<core::Attributes> lookup(const Asker& asker, core::FileId parent, std::string_view name) override {
-    return attr_of(ns().lookup(context(asker), {.parent = parent, .name = name}));
+    STOA_TRY(found, ns().lookup(context(asker), {.parent = parent, .name = name}));
+    if (asker.more != nullptr) {
+      asker.more->parent = found.parent;
+      if (const auto granted = access(asker, found.attr.id, asker.more->rights)) asker.more->granted = *granted;
+    }
+    return found.attr;
   }
   Result<core::Attributes> getattr(const Asker& asker, core::FileId id) override {
     return attr_of(ns().getattr(context(asker), {id}));
@@ -67,7 +72,7 @@ class VolumeStorage : public Storage {
   }
   Result<StorageOpen> open(const Asker& asker, const core::OpenRequest& request) override {
     STOA_TRY(reply, ns().open(context(asker), request));
-    return StorageOpen{static_cast<OpenNumber>(reply.open), reply.attr};
+    return StorageOpen{static_cast<OpenNumber>(reply.open), reply.attr, reply.created};
   }
   void close(const Asker&, OpenNumber open) override { volume_.state().close(core::OpenId{open}); }
   Result<std::size_t> read(const Asker& asker, core::FileId id, OpenNumber open, std::uint64_t offset,
