@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/api/acl_text.h"
+#include "core/api/posix_acl.h"
 #include "core/inode/acl_record.h"
 
 namespace stoa::core {
@@ -15,10 +16,6 @@ using Kind = AclWho::Kind;
 constexpr std::array<Kind, 3> kClasses{Kind::kOwner, Kind::kGroup, Kind::kEveryone};
 // The rights of a class that the mode shows.
 constexpr std::uint32_t kSeenInMode = kRightReadData | kRightWriteData | kRightAppendData | kRightExecute;
-constexpr std::uint32_t kRead = 4, kWrite = 2, kExecute = 1;
-// Rights that POSIX grants to everyone, and to the owner.
-constexpr std::uint32_t kOfEverybody = kRightReadAttributes | kRightReadAcl | kRightSynchronize;
-constexpr std::uint32_t kOfOwner = kOfEverybody | kRightWriteAttributes | kRightWriteAcl;
 
 bool effective(const AclEntry& entry) {
   return (entry.flags & kAceInheritOnly) == 0;
@@ -155,23 +152,10 @@ Status check_acl(const Acl& acl, bool directory) {
   return {};
 }
 
-std::uint32_t rights_of_bits(std::uint32_t bits, bool directory) {
-  std::uint32_t rights = 0;
-  if ((bits & kRead) != 0) rights |= kRightReadData | kRightReadXattrs;
-  if ((bits & kWrite) != 0) rights |= kRightWriteData | kRightAppendData | kRightWriteXattrs;
-  if ((bits & kWrite) != 0 && directory) rights |= kRightDeleteChild;
-  if ((bits & kExecute) != 0) rights |= kRightExecute;
-  return rights;
-}
-
-std::uint32_t mode_of(const Acl& acl) {
+std::uint32_t mode_of(const Acl& acl, bool directory) {
+  if (const auto posix = masked_form(acl, directory)) return mode_of(*posix);
   std::uint32_t mode = 0;
-  for (const Kind of_class : kClasses) {
-    const std::uint32_t allowed = allowed_to_class(acl, of_class);
-    constexpr std::uint32_t kWriting = kRightWriteData | kRightAppendData;
-    mode = mode << 3 | ((allowed & kRightReadData) != 0 ? kRead : 0) | ((allowed & kWriting) == kWriting ? kWrite : 0) |
-           ((allowed & kRightExecute) != 0 ? kExecute : 0);
-  }
+  for (const Kind of_class : kClasses) mode = mode << 3 | bits_of_rights(allowed_to_class(acl, of_class));
   return mode;
 }
 
@@ -181,10 +165,10 @@ Acl acl_of_mode(std::uint32_t mode, bool directory) {
   Acl acl;
   // A class that has less than those behind it is denied the rest.
   add(acl.entries, true, Kind::kOwner, rights((group | other) & ~owner));
-  add(acl.entries, false, Kind::kOwner, rights(owner) | kOfOwner);
+  add(acl.entries, false, Kind::kOwner, rights(owner) | kRightsOfOwner);
   add(acl.entries, true, Kind::kGroup, rights(other & ~group));
-  add(acl.entries, false, Kind::kGroup, rights(group) | kOfEverybody);
-  add(acl.entries, false, Kind::kEveryone, rights(other) | kOfEverybody);
+  add(acl.entries, false, Kind::kGroup, rights(group) | kRightsOfEverybody);
+  add(acl.entries, false, Kind::kEveryone, rights(other) | kRightsOfEverybody);
   return acl;
 }
 
@@ -193,7 +177,7 @@ bool is_trivial(const Acl& acl, bool directory) {
   for (const AclEntry& entry : acl.entries) {
     if (!entry.who.is_class() || entry.flags != 0) return false;
   }
-  const Acl plain = acl_of_mode(mode_of(acl), directory);
+  const Acl plain = acl_of_mode(mode_of(acl, directory), directory);
   // All that a caller can be.
   for (const bool is_owner : {false, true}) {
     for (const bool in_group : {false, true}) {
@@ -208,6 +192,7 @@ bool is_trivial(const Acl& acl, bool directory) {
 }
 
 Acl with_mode(const Acl& acl, std::uint32_t mode, bool directory, bool mask) {
+  if (const auto posix = masked_form(acl, directory)) return with_access(acl, with_mode(*posix, mode), directory);
   Acl changed = acl;
   // Set by hand: no client shall carry a change from above over it.
   if ((acl.flags & kAclAutoInherit) != 0) changed.flags |= kAclProtected;
@@ -258,8 +243,8 @@ Acl inherited(const Acl& parent, bool directory) {
   return acl;
 }
 
-std::uint32_t mode_with_inherited(const Acl& acl, std::uint32_t most, std::uint32_t otherwise) {
-  const std::uint32_t of_acl = mode_of(acl);
+std::uint32_t mode_with_inherited(const Acl& acl, std::uint32_t most, std::uint32_t otherwise, bool directory) {
+  const std::uint32_t of_acl = mode_of(acl, directory);
   std::uint32_t mode = 0;
   for (std::size_t i = 0; i < kClasses.size(); ++i) {
     const bool spoken = speaks_of_class(acl, kClasses[i]);

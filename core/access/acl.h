@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "core/api/acl.h"
 #include "core/api/credentials.h"
+#include "core/api/mode_rights.h"
 
 namespace stoa::core {
 
@@ -20,22 +21,22 @@ AclVerdict evaluate(const Acl& acl, const Credentials& cred, std::uint32_t uid, 
 // kAclBytesMax.
 Status check_acl(const Acl& acl, bool directory);
 
-// The rights for three mode bits (rwx).
-std::uint32_t rights_of_bits(std::uint32_t bits, bool directory);
-// The nine permission bits of the mode: RFC 8881 6.3.2.
-std::uint32_t mode_of(const Acl& acl);
+// The nine permission bits of the mode: RFC 8881 6.3.2. In the form of a POSIX ACL with a mask (core/api/posix_acl.h),
+// that is in place of the group's.
+std::uint32_t mode_of(const Acl& acl, bool directory);
 // An ACL that decides as the nine bits do, class by class as POSIX has it.
 Acl acl_of_mode(std::uint32_t mode, bool directory);
 // Whether it grants exactly the rights of its own mode: then it need not be stored.
 bool is_trivial(const Acl& acl, bool directory);
 
-// The ACL after chmod (RFC 8881 6.4.1.1): mode_of() it is `mode`. `mask`: ChmodPolicy::kMask; else kKeep.
+// The ACL after chmod (RFC 8881 6.4.1.1): mode_of() it is `mode`. `mask`: ChmodPolicy::kMask; else kKeep. In the form
+// of a POSIX ACL, its mask is set in any case.
 Acl with_mode(const Acl& acl, std::uint32_t mode, bool directory, bool mask);
 
 // The ACL that a new file or directory inherits (RFC 8881 6.4.3.1); no entries: none.
 Acl inherited(const Acl& parent, bool directory);
 // The mode of a file with an inherited ACL. Each class gets the rights that its inherited entries grant and `most`
 // has; a class without such an entry gets those of `otherwise`.
-std::uint32_t mode_with_inherited(const Acl& acl, std::uint32_t most, std::uint32_t otherwise);
+std::uint32_t mode_with_inherited(const Acl& acl, std::uint32_t most, std::uint32_t otherwise, bool directory);
 
 }  // namespace stoa::core

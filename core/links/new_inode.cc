@@ -22,7 +22,7 @@ std::uint32_t wanted_mode(const NewInode& wanted) {
 }
 
 void set_acl(Inode& inode, Acl acl) {
-  inode.mode = (inode.mode & ~kPermissionBits) | mode_of(acl);
+  inode.mode = (inode.mode & ~kPermissionBits) | mode_of(acl, inode.is_directory());
   if (!is_trivial(acl, inode.is_directory())) inode.set_acl(std::make_shared<const Acl>(std::move(acl)));
 }
 
@@ -70,11 +70,11 @@ Status inherit_acl(Inode& inode, const Acl& from, const NewInode& wanted) {
   }
   std::uint32_t bits = masked & kPermissionBits;
   if (!set.mode) {
-    bits = mode_with_inherited(acl, kPermissionBits, bits);
+    bits = mode_with_inherited(acl, kPermissionBits, bits, directory);
   } else if (set.umask) {
-    bits = mode_with_inherited(acl, mode, bits);  // inherited entries override the umask
+    bits = mode_with_inherited(acl, mode, bits, directory);  // inherited entries override the umask
   }
-  if (bits != mode_of(acl)) acl = with_mode(acl, bits, directory, false);
+  if (bits != mode_of(acl, directory)) acl = with_mode(acl, bits, directory, false);
   if (!check_acl(acl, directory)) return fail(Cause::kAclModeRoom);
   // Without a mode in the request there are no bits beside the permissions, either.
   inode.mode = mode & ~kPermissionBits;

@@ -89,7 +89,7 @@ Status apply_permissions(Inode& next, const SetAttributes& set, const AclRef& ru
   Acl acl = set.acl != nullptr ? *set.acl : next.acl != nullptr ? *next.acl : acl_of_mode(next.mode, directory);
   acl.chmod = set.chmod_policy.value_or(next.acl != nullptr ? next.acl->chmod : ChmodPolicy::kKeep);
   STOA_CHECK_OK(check_acl(acl, directory));
-  next.mode = (next.mode & ~kPermissionBits) | mode_of(acl);
+  next.mode = (next.mode & ~kPermissionBits) | mode_of(acl, directory);
   store_acl(next, std::move(acl));
   return {};
 }

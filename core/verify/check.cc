@@ -278,7 +278,7 @@ class Checker {
     const auto acl = found == Looked::kFound ? decode_acl(value) : fail(Errc::kCorrupt);
     if (!acl || !check_acl(*acl, inode.is_directory())) {
       find(FindingKind::kAclDamaged, inode.id);
-    } else if ((inode.mode & 0777) != mode_of(*acl)) {
+    } else if ((inode.mode & 0777) != mode_of(*acl, inode.is_directory())) {
       find(FindingKind::kAclMode, inode.id);
     }
     return {};

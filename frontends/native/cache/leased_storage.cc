@@ -2,6 +2,7 @@
 #include "frontends/native/cache/leased_storage.h"
 
 #include "frontends/native/cache/asking.h"
+#include "frontends/native/protocol/posix_acl_name.h"
 
 namespace stoa::native {
 namespace {
@@ -215,12 +216,14 @@ Result<std::string> LeasedStorage::get_xattr(const Asker& asker, const core::Get
 }
 
 Status LeasedStorage::set_xattr(const Asker& asker, const core::SetXattrRequest& request) {
+  if (is_posix_acl(request.name)) opens_.make_real(request.id);  // as setattr() of rights
   const Status set = below_.set_xattr(asker, request);
   cache_.forget(request.id);
   return set;
 }
 
 Status LeasedStorage::remove_xattr(const Asker& asker, const core::RemoveXattrRequest& request) {
+  if (is_posix_acl(request.name)) opens_.make_real(request.id);
   const Status removed = below_.remove_xattr(asker, request);
   cache_.forget(request.id);
   return removed;

@@ -10,7 +10,9 @@ namespace {
 
 // Left out on purpose:
 //  - FUSE_WRITEBACK_CACHE: the kernel would ignore the sizes that the server tells.
-//  - FUSE_EXPORT_SUPPORT, FUSE_POSIX_ACL: the server decides access on its own ACLs.
+//  - FUSE_EXPORT_SUPPORT: the server decides access on its own ACLs.
+//  - FUSE_POSIX_ACL: it makes the kernel decide access by mode and POSIX ACL. Without it the kernel passes the two
+//    attributes on, checked (since 6.2) or as they came, and keeps none.
 constexpr std::uint64_t kWanted = std::uint64_t{FUSE_ASYNC_READ} | FUSE_POSIX_LOCKS | FUSE_ATOMIC_O_TRUNC |
                                   FUSE_BIG_WRITES | FUSE_DONT_MASK | FUSE_FLOCK_LOCKS | FUSE_AUTO_INVAL_DATA |
                                   FUSE_DO_READDIRPLUS | FUSE_READDIRPLUS_AUTO | FUSE_ASYNC_DIO | FUSE_PARALLEL_DIROPS |

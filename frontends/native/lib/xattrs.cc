@@ -4,6 +4,7 @@
 #include "frontends/native/lib/c_result.h"
 #include "frontends/native/lib/flags.h"
 #include "frontends/native/lib/paths.h"
+#include "frontends/native/protocol/posix_acl_name.h"
 
 namespace stoa::native::lib {
 namespace {
@@ -16,8 +17,8 @@ bool is_seen(const Asker& asker, std::string_view name) {
 Status check_name(const Asker& asker, const char* name, Errc hidden) {
   if (name == nullptr) return fail_errno(EFAULT, "no name");
   const std::string_view text = name;
-  if (!text.starts_with("user.") && !text.starts_with("trusted.") && !text.starts_with("security."))
-    return fail(Errc::kNotSupported);
+  const bool kept = text.starts_with("user.") || text.starts_with("trusted.") || text.starts_with("security.");
+  if (!kept && !is_posix_acl(text)) return fail(Errc::kNotSupported);
   if (!is_seen(asker, text)) return fail(hidden);
   return {};
 }

@@ -71,6 +71,7 @@ Status serve_mount(const MountOptions& options, const std::function<void()>& mou
   }
   KernelNotices notices((*device)->notifier());
   leases.set_kernel(&notices);
+  fs.set_kernel(&notices);
   fuse::raise_read_ahead(options.directory);
   const Status watched = monitor.start(options.directory, [&client = *client, &device = **device, &options] {
     return report_of(client, device, options.url);
@@ -87,6 +88,7 @@ Status serve_mount(const MountOptions& options, const std::function<void()>& mou
   monitor.close_listener();
   leases.stop_recalls();
   leases.set_kernel(nullptr);
+  fs.set_kernel(nullptr);
   monitor.stop(client->storage().commit_everything().files);
   log_info("mount", "unmounted", {{"directory", options.directory}});
   return {};

@@ -6,6 +6,8 @@
 
 #include <cerrno>
 
+#include "frontends/native/protocol/posix_acl_name.h"
+
 namespace stoa::native::mount {
 namespace {
 
@@ -13,14 +15,10 @@ core::SetAttributes of_new(const fuse::NewName& at) {
   return {.mode = at.mode, .umask = at.umask};
 }
 
-// Names of attributes that hold an ACL of POSIX: the server's ACLs are richer, and are not told this way.
-bool is_posix_acl(std::string_view name) {
-  return name == "system.posix_acl_access" || name == "system.posix_acl_default";
-}
-
-// xattr(7): only these may be made by users and the system on every file system.
+// xattr(7): beside POSIX ACLs, only these may be made by users and the system on every file system.
 bool is_served_xattr(std::string_view name) {
-  return name.starts_with("user.") || name.starts_with("trusted.") || name.starts_with("security.");
+  return name.starts_with("user.") || name.starts_with("trusted.") || name.starts_with("security.") ||
+         is_posix_acl(name);
 }
 
 // trusted.* is seen by the superuser alone.
@@ -36,7 +34,7 @@ Result<fuse::TimedAttributes> unkept(Result<core::Attributes> found) {
 }
 
 Status check_xattr_name(const fuse::Call& call, std::string_view name, Errc otherwise) {
-  if (is_posix_acl(name) || !is_served_xattr(name)) return fail(Errc::kNotSupported);
+  if (!is_served_xattr(name)) return fail(Errc::kNotSupported);
   if (!may_use_xattr(call, name)) return fail(otherwise);
   return {};
 }
@@ -56,6 +54,11 @@ Status MountedFileSystem::require(const Asker& asker, core::FileId id, std::uint
   STOA_TRY(granted, storage_.access(asker, id, wanted));
   if ((granted & wanted) != wanted) return fail(Errc::kAccess);
   return {};
+}
+
+// Attributes alone: the kernel takes no lock for them, so a thread that serves a request may do this.
+void MountedFileSystem::forget_attributes(core::FileId id) {
+  if (KernelCache* const kernel = kernel_.load()) kernel->forget_attributes(id);
 }
 
 Result<fuse::Entry> MountedFileSystem::lookup(const fuse::Call& call, core::FileId parent, std::string_view name) {
@@ -187,12 +190,16 @@ Result<std::vector<std::string>> MountedFileSystem::list_xattrs(const fuse::Call
 Status MountedFileSystem::set_xattr(const fuse::Call& call, core::FileId id, std::string_view name,
                                     std::string_view value, core::XattrMode mode) {
   STOA_CHECK_OK(check_xattr_name(call, name, Errc::kNotOwner));
-  return storage_.set_xattr(process(call), {.id = id, .name = name, .value = value, .mode = mode});
+  const Status set = storage_.set_xattr(process(call), {.id = id, .name = name, .value = value, .mode = mode});
+  if (is_posix_acl(name)) forget_attributes(id);
+  return set;
 }
 
 Status MountedFileSystem::remove_xattr(const fuse::Call& call, core::FileId id, std::string_view name) {
   STOA_CHECK_OK(check_xattr_name(call, name, Errc::kNotOwner));
-  return storage_.remove_xattr(process(call), {.id = id, .name = name});
+  const Status removed = storage_.remove_xattr(process(call), {.id = id, .name = name});
+  if (is_posix_acl(name)) forget_attributes(id);
+  return removed;
 }
 
 }  // namespace stoa::native::mount

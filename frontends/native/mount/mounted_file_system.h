@@ -3,6 +3,8 @@
 // The kernel keeps what a lease covers (kernel_times.h), and asks for the rest each time.
 #pragma once
 
+#include <atomic>
+
 #include "frontends/native/fuse/file_system.h"
 #include "frontends/native/mount/held_locks.h"
 #include "frontends/native/mount/kernel_times.h"
@@ -17,6 +19,10 @@ class MountedFileSystem : public fuse::FileSystem {
   // `storage` and the leases of `times` outlive it.
   explicit MountedFileSystem(Storage& storage, const KernelTimes& times = {nullptr, false})
       : storage_(storage), times_(times) {}
+
+  // Told of what the kernel must ask for again behind a change: the ACL of a file changes its mode, and the reply has no
+  // attributes. `kernel`: null, or outlives it or the next call. Thread-safe.
+  void set_kernel(KernelCache* kernel) { kernel_ = kernel; }
 
   core::FileId root() const override { return storage_.root(); }
 
@@ -77,6 +83,7 @@ class MountedFileSystem : public fuse::FileSystem {
                            Result<core::Attributes> made) const;
   // The process that asks, with its groups: for what is decided by permissions.
   Asker process(const fuse::Call& call);
+  void forget_attributes(core::FileId id);
   // The user who opened a file. For requests of closing and of content: no look at the process, which may be in
   // execve(2).
   Asker opener(const fuse::Call& call, const OpenEntry& entry) const;
@@ -92,6 +99,7 @@ class MountedFileSystem : public fuse::FileSystem {
 
   Storage& storage_;
   const KernelTimes times_;
+  std::atomic<KernelCache*> kernel_ = nullptr;
   ProcessGroups groups_;
   OpenTable opens_;
   HeldLocks held_;

@@ -1,5 +1,6 @@
 #include "frontends/native/server/attributes.h"
 #include "frontends/native/server/op/operations.h"
+#include "frontends/native/server/op/posix_acl.h"
 #include "frontends/native/server/op/xattr_name.h"
 
 namespace stoa::native {
@@ -14,6 +15,9 @@ WireStatus op_list_xattrs(OperationRun& run, const FileArgs& in, XattrListReply&
     append_record(names, 0, XattrName{.name = name});
     ++count;
   }
+  STOA_NATIVE_TRY(acls, posix_acl_names(run, file));
+  for (const std::string_view name : acls) append_record(names, 0, XattrName{.name = name});
+  count += static_cast<U32>(acls.size());
   if (names.size() > run.room()) return WireStatus::too_large;
   run.text.assign(reinterpret_cast<const char*>(names.data()), names.size());
   out = {.count = count, .names = run.text};
