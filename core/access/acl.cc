@@ -177,6 +177,7 @@ bool is_trivial(const Acl& acl, bool directory) {
   for (const AclEntry& entry : acl.entries) {
     if (!entry.who.is_class() || entry.flags != 0) return false;
   }
+  if (masked_form(acl, directory)) return false;  // a mode has no mask beside the group
   const Acl plain = acl_of_mode(mode_of(acl, directory), directory);
   // All that a caller can be.
   for (const bool is_owner : {false, true}) {

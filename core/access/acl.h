@@ -26,7 +26,7 @@ Status check_acl(const Acl& acl, bool directory);
 std::uint32_t mode_of(const Acl& acl, bool directory);
 // An ACL that decides as the nine bits do, class by class as POSIX has it.
 Acl acl_of_mode(std::uint32_t mode, bool directory);
-// Whether it grants exactly the rights of its own mode: then it need not be stored.
+// Whether it says no more than its own mode: then it need not be stored.
 bool is_trivial(const Acl& acl, bool directory);
 
 // The ACL after chmod (RFC 8881 6.4.1.1): mode_of() it is `mode`. `mask`: ChmodPolicy::kMask; else kKeep. In the form

@@ -20,8 +20,8 @@ class MountedFileSystem : public fuse::FileSystem {
   explicit MountedFileSystem(Storage& storage, const KernelTimes& times = {nullptr, false})
       : storage_(storage), times_(times) {}
 
-  // Told of what the kernel must ask for again behind a change: the ACL of a file changes its mode, and the reply has no
-  // attributes. `kernel`: null, or outlives it or the next call. Thread-safe.
+  // Told of what the kernel must ask for again behind a change: the ACL of a file changes its mode, and the reply has
+  // no attributes. `kernel`: null, or outlives it or the next call. Thread-safe.
   void set_kernel(KernelCache* kernel) { kernel_ = kernel; }
 
   core::FileId root() const override { return storage_.root(); }

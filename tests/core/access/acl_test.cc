@@ -70,7 +70,8 @@ TEST(AclTest, TheModeIsWhatOwnerGroupAndEveryoneAreAllowed) {
   EXPECT_EQ(mode_of(list({deny(AclWho::owner(), kRead), allow(AclWho::everyone(), kRead)}), false), 0044u);
   EXPECT_EQ(mode_of(list({allow(AclWho::everyone(), kRead), deny(AclWho::owner(), kRead)}), false), 0444u);
   // Both rights make "w"; named users and groups do not count.
-  EXPECT_EQ(mode_of(list({allow(AclWho::owner(), kRightWriteData), allow(AclWho::group(), kRightAppendData)}), false), 0u);
+  EXPECT_EQ(mode_of(list({allow(AclWho::owner(), kRightWriteData), allow(AclWho::group(), kRightAppendData)}), false),
+            0u);
   EXPECT_EQ(mode_of(list({allow(AclWho::user(kOwnerId), kRead), allow(AclWho::group_of(kGroupId), kRead)}), false), 0u);
 }
 
@@ -241,7 +242,8 @@ TEST(AclTest, InheritanceFollowsTheFlags) {
 TEST(AclTest, ClassesThatNothingInheritedSpeaksOfKeepTheirBits) {
   EXPECT_EQ(mode_with_inherited(list({allow(AclWho::user(5), kRead)}), 0666, 0644, false), 0644u);
   EXPECT_EQ(mode_with_inherited(list({allow(AclWho::group(), kRead | kWrite)}), 0666, 0600, false), 0660u);
-  EXPECT_EQ(mode_with_inherited(list({allow(AclWho::everyone(), kRead | kWrite | kRightExecute)}), 0666, 0600, false), 0666u);
+  EXPECT_EQ(mode_with_inherited(list({allow(AclWho::everyone(), kRead | kWrite | kRightExecute)}), 0666, 0600, false),
+            0666u);
   EXPECT_EQ(mode_with_inherited(list({deny(AclWho::everyone(), kRead)}), 0666, 0644, false), 0u);
 }
 

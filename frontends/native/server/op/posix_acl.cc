@@ -72,8 +72,9 @@ Result<core::Attributes> set_posix_acl(OperationRun& run, core::FileId file, Pos
     core::Acl next = kind == PosixAclKind::kDefault
                          ? core::with_default(*found.acl, wanted)
                          : core::with_access(*found.acl, wanted.value_or(of_mode(found.attr.mode)), directory);
-    core::SetattrRequest request{
-        .id = file, .set = {.acl = std::make_shared<const core::Acl>(std::move(next))}, .guard_ctime = found.attr.ctime};
+    core::SetattrRequest request{.id = file,
+                                 .set = {.acl = std::make_shared<const core::Acl>(std::move(next))},
+                                 .guard_ctime = found.attr.ctime};
     // As chmod does it.
     const bool keeps_group = cred.is_superuser() || cred.in_group(found.attr.gid);
     if (kind == PosixAclKind::kAccess && (found.attr.mode & kSetGroupId) != 0 && !keeps_group) {

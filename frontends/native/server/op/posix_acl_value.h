@@ -18,8 +18,9 @@ enum class PosixAclKind : std::uint8_t { kAccess, kDefault };
 // Nothing: the name is that of another attribute.
 std::optional<PosixAclKind> posix_acl_kind(std::string_view name);
 
-// Nothing: a value without entries, which takes the ACL away. kNotSupported: another version. kInvalid: cut off, unknown
-// tags or bits, entries that are missing, twice or in another order than acl(5) has (ids within a tag may be in any).
+// Nothing: a value without entries, which takes the ACL away. kNotSupported: another version. kInvalid: cut off,
+// unknown tags or bits, entries that are missing, twice or in another order than acl(5) has (ids within a tag may be in
+// any).
 Result<std::optional<core::PosixAcl>> parse_posix_acl(std::string_view value);
 std::string print_posix_acl(const core::PosixAcl& acl);
 

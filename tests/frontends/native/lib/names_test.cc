@@ -218,7 +218,7 @@ TEST_F(LibraryNames, ExtendedAttributes) {
   EXPECT_EQ(stoa_setxattr(fs, nullptr, "f", "user.a", "12345", 5, STOA_XATTR_CREATE), 0);
   EXPECT_EQ(stoa_setxattr(fs, nullptr, "f", "user.a", "1", 1, STOA_XATTR_CREATE), -EEXIST);
   EXPECT_EQ(stoa_setxattr(fs, nullptr, "f", "user.a", "", 0, STOA_XATTR_CREATE | STOA_XATTR_REPLACE), -EINVAL);
-  EXPECT_EQ(stoa_setxattr(fs, nullptr, "f", "system.posix_acl_access", "", 0, 0), -EOPNOTSUPP);
+  EXPECT_EQ(stoa_setxattr(fs, nullptr, "f", "system.nfs4_acl", "", 0, 0), -EOPNOTSUPP);
   EXPECT_EQ(stoa_getxattr(fs, nullptr, "f", "user.a", nullptr, 0, 0), 5);
   EXPECT_EQ(stoa_getxattr(fs, nullptr, "f", "user.a", value, 4, 0), -ERANGE);
   EXPECT_EQ(stoa_getxattr(fs, nullptr, "f", "user.a", value, 5, 0), 5);

@@ -189,7 +189,7 @@ TEST_F(MountNames, ExtendedAttributesAreKeptAndRefusedAsXattrSays) {
   EXPECT_EQ(failure(::listxattr(there.c_str(), value, 3)), ERANGE);
   EXPECT_EQ(failure(::removexattr(file.c_str(), "user.a")), 0);
   EXPECT_EQ(failure(::removexattr(file.c_str(), "user.a")), ENODATA);
-  EXPECT_EQ(failure(::getxattr(file.c_str(), "system.posix_acl_access", value, sizeof(value))), EOPNOTSUPP);
+  EXPECT_EQ(failure(::getxattr(file.c_str(), "system.nfs4_acl", value, sizeof(value))), EOPNOTSUPP);
 }
 
 }  // namespace
