@@ -45,6 +45,7 @@ class PosixForm {
     for (const auto& [id, bits] : acl_.groups) masked(AclWho::group_of(id), bits);
     deny(AclWho::group(), all & ~rights(acl_.group));
     for (const auto& [id, bits] : acl_.groups) deny(AclWho::group_of(id), all & ~rights(bits));
+    deny(AclWho::everyone(), all & ~rights(acl_.other));  // said aloud: what is inherited silently has the mode's bits
     allow(AclWho::everyone(), rights(acl_.other) | kRightsOfEverybody);
     return std::move(made_);
   }

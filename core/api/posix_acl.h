@@ -8,7 +8,7 @@
 //   D GROUP@ all but m's, mark   A GROUP@ group's
 //   D g      all but m's, mark   A g      g's                 each group, by ascending id
 //   D GROUP@ all but group's     D g all but g's              each group
-//   A EVERYONE@ other's
+//   D EVERYONE@ all but other's  A EVERYONE@ other's
 //
 // The mark is two rights that POSIX never gives to these (WRITE_ACL, WRITE_OWNER); it tells a mask of rwx from none.
 // Denials of nothing are left out, and without a mask all entries with the mark are. A default ACL is the same form in

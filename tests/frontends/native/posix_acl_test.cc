@@ -242,7 +242,7 @@ TEST_F(NativePosixAcl, WhatNfsv4SetsIsShownAndTheReverse) {
   EXPECT_EQ(set(file, kPosixAclAccess, listed), WireStatus::ok);
   EXPECT_EQ(stored(file),
             "D::OWNER@:x\nA::OWNER@:rwatTnNcCy\nD::1000:xCo\nA::1000:rwatnNcy\nD::1000:x\n"
-            "D::GROUP@:xCo\nA::GROUP@:rtncy\nD::GROUP@:waxN\nA::EVERYONE@:tcy\n");
+            "D::GROUP@:xCo\nA::GROUP@:rtncy\nD::GROUP@:waxN\nD::EVERYONE@:rwaxnN\nA::EVERYONE@:tcy\n");
 }
 
 TEST_F(NativePosixAcl, TooManyEntriesAreRefused) {
