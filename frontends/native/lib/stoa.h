@@ -186,8 +186,9 @@ int stoa_seekdir(stoa_dir* dir, uint64_t cookie);
 
 /* --- extended attributes ------------------------------------------------------------------------------------------ */
 
-/* Names begin with "user.", "trusted." (seen by uid 0) or "security."; others: -EOPNOTSUPP. -ENODATA: no such
- * attribute. Sizes as in getxattr(2): `bytes` 0 asks for the length; -ERANGE: it does not fit. */
+/* Names begin with "user.", "trusted." (seen by uid 0) or "security."; "system.posix_acl_access" and
+ * "system.posix_acl_default" are the POSIX ACLs of acl(5), as Linux has them in attributes. Others: -EOPNOTSUPP.
+ * -ENODATA: no such attribute. Sizes as in getxattr(2): `bytes` 0 asks for the length; -ERANGE: it does not fit. */
 int64_t stoa_getxattr(stoa_fs* fs, stoa_dir* at, const char* path, const char* name, void* value, size_t bytes,
                       uint32_t flags);
 #define STOA_XATTR_CREATE 0x20u  /* -EEXIST when it is there */

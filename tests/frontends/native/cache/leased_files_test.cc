@@ -93,6 +93,19 @@ TEST_F(LeasedFiles, AChmodOfOnesOwnLeavesTheRightsOfOpenFiles) {
   EXPECT_EQ(leased().open(ann, {.id = file}).error().code, Errc::kAccess);
 }
 
+TEST_F(LeasedFiles, SoDoesAnAclButNoOtherAttribute) {
+  const core::FileId file = known_file();
+  ASSERT_TRUE(leased().open(ann, {.id = file}));
+  ASSERT_TRUE(leased().set_xattr(root, {.id = file, .name = "user.a", .value = "1"}));
+  EXPECT_EQ(server().opened, 0);
+  (void)leased().set_xattr(root, {.id = file, .name = "system.posix_acl_access", .value = ""});
+  EXPECT_EQ(server().opened, 1) << "before the rights change";
+  ASSERT_TRUE(leased().getattr(root, file));
+  ASSERT_TRUE(leased().open(ann, {.id = file}));
+  (void)leased().remove_xattr(root, {.id = file, .name = "system.posix_acl_default"});
+  EXPECT_EQ(server().opened, 2);
+}
+
 TEST_F(LeasedFiles, ALockMakesAnOpenReal) {
   const core::FileId file = known_file();
   const auto open = leased().open(root, {.id = file, .access = core::kShareBoth});

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 
 #include "tests/frontends/native/lib/library_fixture.h"
 
@@ -229,6 +230,28 @@ TEST_F(LibraryNames, ExtendedAttributes) {
   EXPECT_EQ(std::string(value, 7), std::string("user.a\0", 7));
   EXPECT_EQ(stoa_removexattr(fs, nullptr, "f", "user.a", 0), 0);
   EXPECT_EQ(stoa_removexattr(fs, nullptr, "f", "user.a", 0), -ENODATA);
+}
+
+TEST_F(LibraryNames, PosixAcls) {
+  put("f", "");
+  static constexpr char kName[] = "system.posix_acl_access";
+  // user::rw-, user:1000:rw-, group::r--, mask::rw-, other::---
+  static constexpr unsigned char kAcl[] = {2, 0,    0,    0,    1,    0,    6,  0, 0xff, 0xff, 0xff, 0xff, 2,    0,   6,
+                                           0, 0xe8, 3,    0,    0,    4,    0,  4, 0,    0xff, 0xff, 0xff, 0xff, 16,  0,
+                                           6, 0,    0xff, 0xff, 0xff, 0xff, 32, 0, 0,    0,    0xff, 0xff, 0xff, 0xff};
+  unsigned char value[sizeof kAcl] = {};
+  EXPECT_EQ(stoa_getxattr(fs, nullptr, "f", kName, value, sizeof value, 0), -ENODATA);
+  EXPECT_EQ(stoa_setxattr(fs, nullptr, "f", kName, kAcl, sizeof kAcl, 0), 0);
+  EXPECT_EQ(stoa_getxattr(fs, nullptr, "f", kName, value, 4, 0), -ERANGE);
+  EXPECT_EQ(stoa_getxattr(fs, nullptr, "f", kName, value, sizeof value, 0), static_cast<int64_t>(sizeof kAcl));
+  EXPECT_EQ(std::memcmp(value, kAcl, sizeof kAcl), 0);
+  stoa_attributes attr{};
+  EXPECT_EQ(stoa_stat(fs, nullptr, "f", 0, &attr), 0);
+  EXPECT_EQ(attr.mode & 0777u, 0660u) << "the mask";
+  EXPECT_EQ(stoa_setxattr(fs, nullptr, "f", kName, kAcl, sizeof kAcl - 1, 0), -EINVAL);
+  EXPECT_EQ(stoa_setxattr(fs, nullptr, "f", "system.posix_acl_default", kAcl, sizeof kAcl, 0), -EACCES);
+  EXPECT_EQ(stoa_removexattr(fs, nullptr, "f", kName, 0), 0);
+  EXPECT_EQ(stoa_removexattr(fs, nullptr, "f", kName, 0), 0);
 }
 
 TEST_F(LibraryNames, DirectoriesAreReadWhole) {
