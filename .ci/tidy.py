@@ -87,6 +87,7 @@ def check_source(name, text, breaches):
 # A test of the core is named after its source. These test a rule that several sources keep, or one source under a condition.
 CORE_SUBJECTS = {
     "access/acl_rules": ("access/access", "access/acl"),
+    "access/posix_acl_rules": ("access/acl", "links/new_inode"),
     "data/cached_write": ("data/write",),
     "data/concurrency": ("data/write", "data/truncate", "data/read"),
     "data/failed_sync": ("commit/committer", "data/flush"),

@@ -206,18 +206,19 @@ PosixAcl access_view(const Acl& acl, bool directory) {
   return form ? *std::move(form) : closest(list, directory);
 }
 
-std::optional<PosixAcl> default_view(const Acl& acl) {
+std::optional<PosixAcl> default_form(const Acl& acl) {
   std::vector<AclEntry> list;
-  bool exactly = true;
-  for (const AclEntry& entry : acl.entries) {
-    if (!is_for_children(entry)) continue;
-    exactly = exactly && is_for_all_below(entry);
-    if (entry.deny || is_for_all_below(entry)) list.push_back(entry);
-  }
+  std::ranges::copy_if(acl.entries, std::back_inserter(list), is_for_children);
+  return std::ranges::all_of(list, is_for_all_below) ? exact(list, true) : std::nullopt;
+}
+
+std::optional<PosixAcl> default_view(const Acl& acl) {
+  if (auto form = default_form(acl)) return form;
+  std::vector<AclEntry> list;
+  std::ranges::copy_if(acl.entries, std::back_inserter(list), [](const AclEntry& entry) {
+    return is_for_all_below(entry) || (entry.deny && is_for_children(entry));
+  });
   if (std::ranges::all_of(list, &AclEntry::deny)) return std::nullopt;
-  if (exactly) {
-    if (auto form = exact(list, true)) return form;
-  }
   PosixAcl view = closest(list, true);
   // A class that no entry speaks of gets the mode less the umask, which a default ACL cannot say: the owner, who may
   // change the mode anyway, is shown all, the others nothing.

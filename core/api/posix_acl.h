@@ -53,6 +53,9 @@ PosixAcl with_mode(const PosixAcl& acl, std::uint32_t mode);
 // The access ACL, if the entries for the file itself are in the form and have a mask.
 std::optional<PosixAcl> masked_form(const Acl& acl, bool directory);
 
+// The default ACL, if all inherited entries are in the form.
+std::optional<PosixAcl> default_form(const Acl& acl);
+
 // What is shown of any ACL. In the form: exactly that. Else the closest POSIX ACL that grants no more than the ACL
 // does, since it may be copied to another place, or be set again: a user has what it is granted by name or as
 // everyone, less all that is denied to it or to any group; a group as well; inherited entries count when files and

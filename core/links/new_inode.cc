@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "core/access/acl.h"
+#include "core/api/posix_acl.h"
 #include "core/inode/inode_usage.h"
 #include "core/txn/depth.h"
 
@@ -71,8 +72,9 @@ Status inherit_acl(Inode& inode, const Acl& from, const NewInode& wanted) {
   std::uint32_t bits = masked & kPermissionBits;
   if (!set.mode) {
     bits = mode_with_inherited(acl, kPermissionBits, bits, directory);
-  } else if (set.umask) {
-    bits = mode_with_inherited(acl, mode, bits, directory);  // inherited entries override the umask
+  } else if (set.umask || default_form(from)) {
+    // Inherited entries override the umask, and a default ACL of POSIX is the most that a mode may give (acl(5)).
+    bits = mode_with_inherited(acl, mode, bits, directory);
   }
   if (bits != mode_of(acl, directory)) acl = with_mode(acl, bits, directory, false);
   if (!check_acl(acl, directory)) return fail(Cause::kAclModeRoom);

@@ -3,6 +3,8 @@
 
 #include <linux/posix_acl.h>
 
+#include <thread>
+
 #include "core/api/acl_text.h"
 #include "tests/frontends/native/native_fixture.h"
 
@@ -243,6 +245,24 @@ TEST_F(NativePosixAcl, WhatNfsv4SetsIsShownAndTheReverse) {
   EXPECT_EQ(stored(file),
             "D::OWNER@:x\nA::OWNER@:rwatTnNcCy\nD::1000:xCo\nA::1000:rwatnNcy\nD::1000:x\n"
             "D::GROUP@:xCo\nA::GROUP@:rtncy\nD::GROUP@:waxN\nD::EVERYONE@:rwaxnN\nA::EVERYONE@:tcy\n");
+}
+
+// Each of the two is read, changed and written with the other.
+TEST_F(NativePosixAcl, ChangesAtOnceLoseNothing) {
+  const auto changes = [&](std::string_view name, std::uint32_t last) {
+    const auto own = host_client();
+    for (std::uint32_t i = 0; i <= last; ++i) {
+      const std::string value = value_of({kOwnerEntry, {ACL_USER, 6, i}, kGroupEntry, {ACL_MASK, 6}, kOtherEntry});
+      EXPECT_EQ(status<operations::set_xattr>(*own, {.file = dir, .name = name, .value = value}), WireStatus::ok);
+    }
+  };
+  std::thread other([&] { changes(kPosixAclDefault, 60); });
+  changes(kPosixAclAccess, 70);
+  other.join();
+  EXPECT_EQ(get(dir, kPosixAclAccess),
+            value_of({kOwnerEntry, {ACL_USER, 6, 70}, kGroupEntry, {ACL_MASK, 6}, kOtherEntry}));
+  EXPECT_EQ(get(dir, kPosixAclDefault),
+            value_of({kOwnerEntry, {ACL_USER, 6, 60}, kGroupEntry, {ACL_MASK, 6}, kOtherEntry}));
 }
 
 TEST_F(NativePosixAcl, TooManyEntriesAreRefused) {
