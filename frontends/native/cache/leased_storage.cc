@@ -205,10 +205,15 @@ void LeasedStorage::forget_rights(core::FileId file) {
   if (const std::uint64_t lease = cache_.lease_of(file); lease != 0) engine_.give_back(lease);
 }
 
-// The kernel asks for the capabilities of a program before each write that may end them; hardly a file has any.
+// The kernel asks for the capabilities of a program before each write that may end them, and ls -l for the ACL of each
+// file; hardly a file has any.
 Result<std::string> LeasedStorage::get_xattr(const Asker& asker, const core::GetXattrRequest& request) {
   const bool capability = request.name == kCapabilityXattr;
   if (capability && cache_.lacks_capability(request.id)) return fail(Errc::kNoAttribute);
+  if (is_posix_acl(request.name)) {
+    const auto attr = cache_.getattr(request.id);
+    if (attr && !attr->has_acl && attr->type != core::FileType::kSymlink) return fail(Errc::kNoAttribute);
+  }
   const LeaseTicket ticket = cache_.ticket();
   auto value = below_.get_xattr(asker, request);
   if (capability && !value && value.error().code == Errc::kNoAttribute) cache_.learn_no_capability(ticket, request.id);
@@ -216,17 +221,23 @@ Result<std::string> LeasedStorage::get_xattr(const Asker& asker, const core::Get
 }
 
 Status LeasedStorage::set_xattr(const Asker& asker, const core::SetXattrRequest& request) {
-  if (is_posix_acl(request.name)) opens_.make_real(request.id);  // as setattr() of rights
-  const Status set = below_.set_xattr(asker, request);
-  cache_.forget(request.id);
-  return set;
+  return change_xattr(request.id, request.name, [&] { return below_.set_xattr(asker, request); });
 }
 
 Status LeasedStorage::remove_xattr(const Asker& asker, const core::RemoveXattrRequest& request) {
-  if (is_posix_acl(request.name)) opens_.make_real(request.id);
-  const Status removed = below_.remove_xattr(asker, request);
-  cache_.forget(request.id);
-  return removed;
+  return change_xattr(request.id, request.name, [&] { return below_.remove_xattr(asker, request); });
+}
+
+Status LeasedStorage::change_xattr(core::FileId file, std::string_view name, const std::function<Status()>& call) {
+  const bool rights = is_posix_acl(name);
+  if (rights) opens_.make_real(file);  // as setattr() of rights
+  const Status changed = call();
+  if (rights) {
+    forget_rights(file);
+  } else {
+    cache_.forget(file);
+  }
+  return changed;
 }
 
 Result<std::optional<StorageLock>> LeasedStorage::lock(const Asker& asker, const StorageLock& wanted, bool waits) {

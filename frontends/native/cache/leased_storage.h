@@ -118,6 +118,7 @@ class LeasedStorage : public ForwardingStorage, public LeaseCovers, public Lease
   // A call that makes a name.
   template <class Call>
   Result<core::Attributes> making(const Asker& asker, core::FileId parent, std::string_view name, const Call& call);
+  Status change_xattr(core::FileId file, std::string_view name, const std::function<Status()>& call);
   // After a change that may be one of rights.
   void forget_rights(core::FileId file);
   // Asks for the names of a directory, if they are few, so that others are known not to be there.

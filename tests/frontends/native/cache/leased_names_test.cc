@@ -110,6 +110,39 @@ TEST_F(LeasedNames, ThatAFileHasNoCapabilitiesIsAskedForOnce) {
   EXPECT_EQ(ask(file).value_or(""), "others");
 }
 
+TEST_F(LeasedNames, ThatAFileHasNoAclIsToldByItsAttributes) {
+  const core::FileId dir = make_dir("d");
+  const core::FileId file = make_file("f", 0644, dir);
+  ASSERT_TRUE(leased().lookup(root, dir, "f"));
+  EXPECT_EQ(calls_of([&] {
+              const auto acl = leased().get_xattr(ann, {.id = file, .name = "system.posix_acl_access"});
+              ASSERT_FALSE(acl);
+              EXPECT_EQ(acl.error().code, Errc::kNoAttribute);
+            }),
+            0);
+  recall(dir);
+  core::Acl acl{.entries = {{false, 0, core::kRightReadData, core::AclWho::user(7)}}};
+  ASSERT_TRUE(other().setattr(root, file, 0, {.acl = std::make_shared<const core::Acl>(acl)}));
+  ASSERT_TRUE(leased().lookup(root, dir, "f")->has_acl);
+  EXPECT_EQ(calls_of([&] { (void)leased().get_xattr(ann, {.id = file, .name = "system.posix_acl_access"}); }), 1);
+}
+
+TEST_F(LeasedNames, WhoMayNoLongerSearchADirectoryFindsNoNameInTheKernel) {
+  const core::FileId dir = make_dir("d", 0755);
+  const core::FileId file = make_file("f", 0644, dir);
+  ASSERT_TRUE(leased().lookup(root, dir, "f"));
+  EXPECT_TRUE(leased().everybody_searches(dir));
+  EXPECT_TRUE(leased().known_entry(dir, "f", file).name);
+  EXPECT_FALSE(leased().known_entry(dir, "f", dir).name);
+  EXPECT_FALSE(leased().known_entry(dir, "g", core::kNoFile).name);
+  const std::uint64_t lease = server().lease_of(dir);
+  ASSERT_TRUE(leased().setattr(root, dir, 0, {.mode = 0750}));
+  EXPECT_FALSE(leased().everybody_searches(dir));
+  server().wait_for_return(lease);  // which ends the names in the kernel
+  ASSERT_TRUE(leased().lookup(root, dir, "f"));
+  EXPECT_FALSE(leased().everybody_searches(dir));
+}
+
 TEST_F(LeasedNames, AListedDirectoryIsKnownAsAWhole) {
   const core::FileId dir = make_dir("d");
   for (int i = 0; i < 10; ++i) make_file("f" + std::to_string(i), 0644, dir);
