@@ -119,7 +119,8 @@ std::vector<Result<StorageWritten>> LeasedStorage::write_all(const Asker& asker,
     const bool refused =
         !results[i] && (results[i].error().code == Errc::kAccess || results[i].error().code == Errc::kStale);
     if (became_real && refused) {
-      results[i] = below_.write(asker, one.id, one.open, one.offset, one.data, {.lease = one.lease});
+      results[i] =
+          below_.write(asker, one.id, one.open, one.offset, one.data, {.durable = one.durable, .lease = one.lease});
     }
     if (one.closes && !known[i].closes) close(asker, one.open);
     cache_.changed(ticket, one.id, results[i] ? results[i]->attr : std::nullopt);

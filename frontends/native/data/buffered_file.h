@@ -28,6 +28,7 @@ struct BufferedFile {
   std::uint32_t through = 0;               // calls under way that nothing may be buffered behind
   bool aging = false, ready = false;       // its place in the queues of WriteBehind
   bool sends_all = false;                  // also what is less than a full piece
+  std::uint32_t syncs = 0;                 // calls that wait until what is sent now is durable
   bool uncommitted = false, listed = false;
   std::uint32_t committing = 0;  // commits under way
   core::Credentials writer;      // who may commit it

@@ -28,13 +28,12 @@ bool wait_for(std::condition_variable& changed, std::unique_lock<std::mutex>& lo
   return true;
 }
 
-// What a program is told of bytes that it believes written.
-Error loss_of(const Error& error) {
+}  // namespace
+
+Error WriteBehind::loss_of(const Error& error) {
   if (error.code == Errc::kQuota || error.code == Errc::kNoSpace || error.code == Errc::kFileTooBig) return error;
   return Error{Errc::kIo, 0, "buffered bytes were not written: " + describe(error)};
 }
-
-}  // namespace
 
 std::uint64_t WriteBehind::unsent_bytes() const {
   const std::lock_guard lock(room_mutex_);
@@ -186,9 +185,23 @@ WriteBehind::Message WriteBehind::gather() {
     {
       const std::lock_guard lock(queue_mutex_);
       if (ready_.empty()) return message;
-      file = std::move(ready_.front());
+      file = ready_.front();
+    }
+    bool durable = false;
+    {
+      const std::lock_guard lock(file->mutex);
+      durable = file->syncs != 0;
+    }
+    {
+      const std::lock_guard lock(queue_mutex_);
+      if (ready_.empty() || ready_.front() != file) continue;  // another thread has it
+      if (!message.pieces.empty() && message.durable != durable) {
+        (void)senders_.post([this] { send_ready(); });  // as below
+        return message;
+      }
       ready_.pop_front();
     }
+    message.durable = durable;
     gather_from(file, message);
     bool more = false;
     {
@@ -225,7 +238,8 @@ void WriteBehind::gather_from(const File& file, Message& message) {
       const bool closes = open.closed && open.unsent == 1 && !open.close_sent;
       open.close_sent = open.close_sent || closes;
       message.pieces.emplace_back(file, piece);
-      message.writes.push_back({file->id, open.number, piece->offset, piece->bytes, piece->lease, closes});
+      message.writes.push_back(
+          {file->id, open.number, piece->offset, piece->bytes, piece->lease, closes, message.durable});
     }
     if (!file->writes.has_waiting()) file->sends_all = false;
     again = refused;
@@ -242,13 +256,14 @@ void WriteBehind::send(Message& message) {
   std::vector<Result<StorageWritten>> results;
   if (message.writes.size() == 1 && !message.writes[0].closes) {
     const StorageWrite& one = message.writes[0];
-    results.push_back(below_.write(asker, one.id, one.open, one.offset, one.data, {.lease = one.lease}));
+    results.push_back(
+        below_.write(asker, one.id, one.open, one.offset, one.data, {.durable = one.durable, .lease = one.lease}));
   } else {
     results = below_.write_all(asker, message.writes);
   }
   for (std::size_t i = 0; i < message.pieces.size(); ++i) {
     const auto& [file, piece] = message.pieces[i];
-    sent(file, piece, send_rest(asker, message.writes[i], std::move(results[i])), message.writes[i].closes);
+    sent(file, piece, send_rest(asker, message.writes[i], std::move(results[i])), message.writes[i]);
     const bool last = i + 1 == message.pieces.size() || message.pieces[i + 1].first != file;
     if (!last) continue;
     bool again = false;
@@ -268,7 +283,7 @@ Result<StorageWritten> WriteBehind::send_rest(const Asker& asker, const StorageW
   std::size_t done = result ? result->length : write.data.size();
   while (done < write.data.size()) {
     result = below_.write(asker, write.id, write.closes ? 0 : write.open, write.offset + done, write.data.subspan(done),
-                          {.lease = write.lease});
+                          {.durable = write.durable, .lease = write.lease});
     if (!result) break;
     if (result->length == 0) return fail(Errc::kIo, "the server takes no bytes");
     done += result->length;
@@ -277,13 +292,15 @@ Result<StorageWritten> WriteBehind::send_rest(const Asker& asker, const StorageW
 }
 
 void WriteBehind::sent(const File& file, const std::shared_ptr<Piece>& piece, const Result<StorageWritten>& result,
-                       bool closes) {
+                       const StorageWrite& write) {
   OpenFile& open = *piece->open;
   bool closes_now = false;
   {
     const std::lock_guard lock(file->mutex);
     if (result) {
+      const bool before = file->uncommitted;
       note_written(*file, open.cred, *result);
+      if (write.durable) file->uncommitted = before;
     } else {
       file->record(loss_of(result.error()));
       const bool no_room = result.error().code == Errc::kQuota || result.error().code == Errc::kNoSpace;
@@ -292,11 +309,11 @@ void WriteBehind::sent(const File& file, const std::shared_ptr<Piece>& piece, co
     file->blocks.spoil(piece->offset, piece->bytes.size());
     file->writes.sent(*piece);
     --open.unsent;
-    closes_now = open.closed && open.unsent == 0 && !open.close_sent && !closes;
+    closes_now = open.closed && open.unsent == 0 && !open.close_sent && !write.closes;
     open.close_sent = open.close_sent || closes_now;
   }
   release(cost(*piece));
-  if (result) list_uncommitted(file, piece->bytes.size());
+  if (result && !write.durable) list_uncommitted(file, piece->bytes.size());
   if (closes_now) below_.close(sender(open.cred), open.number);
 }
 
@@ -320,60 +337,6 @@ void WriteBehind::wrote(const File& file, const core::Credentials& writer, const
   commit_old();
 }
 
-void WriteBehind::list_uncommitted(const File& file, std::uint64_t bytes) {
-  uncommitted_bytes_ += bytes;
-  {
-    const std::lock_guard lock(file->mutex);
-    if (std::exchange(file->listed, true)) return;
-  }
-  const std::lock_guard lock(queue_mutex_);
-  uncommitted_.push_back(file);
-}
-
-// Before the client keeps so much that it has to write durably.
-void WriteBehind::commit_old() {
-  FileTable::Files old;
-  {
-    const std::lock_guard lock(queue_mutex_);
-    const bool many = uncommitted_bytes_ > kUncommittedMost || uncommitted_.size() > kFilesUncommittedMost;
-    if (!many) return;
-    old.assign(uncommitted_.begin(), uncommitted_.end());
-    uncommitted_.clear();
-    uncommitted_bytes_ = 0;
-  }
-  commit_listed(old);
-}
-
-void WriteBehind::commit_listed(const FileTable::Files& files) {
-  std::size_t next = 0;
-  while (next < files.size()) {
-    FileTable::Files group;
-    std::vector<StorageCommit> commits;
-    core::Credentials writer;
-    for (; next < files.size() && commits.size() < kCommitsMost; ++next) {
-      BufferedFile& file = *files[next];
-      const std::lock_guard lock(file.mutex);
-      if (file.uncommitted && !commits.empty() && !(file.writer == writer)) break;
-      file.listed = false;
-      if (!file.uncommitted) continue;
-      writer = file.writer;
-      file.uncommitted = false;
-      ++file.committing;
-      group.push_back(files[next]);
-      commits.push_back({file.id, 0});
-    }
-    if (commits.empty()) continue;
-    const auto results = below_.commit_all(sender(writer), commits);
-    for (std::size_t i = 0; i < group.size(); ++i) {
-      const std::lock_guard lock(group[i]->mutex);
-      --group[i]->committing;
-      // A file that is gone needs nothing.
-      if (!results[i] && results[i].error().code != Errc::kStale) group[i]->record(loss_of(results[i].error()));
-      group[i]->changed.notify_all();
-    }
-  }
-}
-
 Status WriteBehind::flush(const File& file, const Asker& asker) {
   std::uint64_t newest = 0;
   {
@@ -386,27 +349,6 @@ Status WriteBehind::flush(const File& file, const Asker& asker) {
   std::unique_lock lock(file->mutex);
   if (wait_for(file->changed, lock, asker, [&] { return !file->writes.has_until(newest); })) return {};
   return fail_errno(EINTR, "interrupted");
-}
-
-Status WriteBehind::commit(const File& file, const Asker& asker, OpenNumber open) {
-  STOA_CHECK_OK(flush(file, asker));
-  bool uncommitted = false;
-  {
-    const std::lock_guard lock(file->mutex);
-    uncommitted = std::exchange(file->uncommitted, false);
-    ++file->committing;
-  }
-  const Status committed = below_.commit(asker, file->id, open);
-  const bool interrupted = !committed && committed.error().sys_errno == EINTR;
-  {
-    const std::lock_guard lock(file->mutex);
-    --file->committing;
-    if (interrupted) file->uncommitted = file->uncommitted || uncommitted;
-    if (!committed && !interrupted) file->record(committed.error());
-    file->changed.notify_all();
-  }
-  if (interrupted && uncommitted) list_uncommitted(file, 0);
-  return committed;
 }
 
 bool WriteBehind::any_unsent() {
@@ -424,15 +366,6 @@ void WriteBehind::flush(const FileTable::Files& files) {
   }
   make_ready(waiting);
   for (const File& file : files) (void)flush(file, {});
-}
-
-void WriteBehind::write_back(const FileTable::Files& files) {
-  flush(files);
-  commit_listed(files);
-  for (const File& file : files) {
-    std::unique_lock lock(file->mutex);
-    file->changed.wait(lock, [&] { return file->committing == 0; });
-  }
 }
 
 void WriteBehind::lose(const File& file, std::uint64_t lease) {

@@ -20,6 +20,8 @@ class WriteBehind {
   static constexpr std::uint64_t kUncommittedMost = 32 * 1024 * 1024;  // at the server and not committed
   static constexpr std::size_t kFilesUncommittedMost = 4096;
   static constexpr std::uint64_t kPieceOverhead = 256;
+  static constexpr std::uint64_t kSmallSync =
+      256 * 1024;  // is durable with its own message; more is sent, then committed
   static constexpr std::chrono::milliseconds kAge{50};
 
   WriteBehind(Storage& below, Room& room, std::uint64_t unsent_most)
@@ -39,7 +41,7 @@ class WriteBehind {
 
   // Waits until all that was buffered before is at the server, or has failed. EINTR: the asker gives up.
   Status flush(const File& file, const Asker& asker);
-  // flush(), and a commit. Its error is recorded for the open files.
+  // Waits until all that was buffered before is durable. The error is recorded for the open files.
   Status commit(const File& file, const Asker& asker, OpenNumber open);
   // The same of many files. Errors are recorded.
   void flush(const FileTable::Files& files);
@@ -62,8 +64,11 @@ class WriteBehind {
     std::vector<std::pair<File, std::shared_ptr<Piece>>> pieces;
     std::vector<StorageWrite> writes;
     std::uint64_t bytes = 0;
+    bool durable = false;
   };
   static std::uint64_t cost(const Piece& piece) { return piece.bytes.size() + kPieceOverhead; }
+  // What a program is told of bytes that it believes written.
+  static Error loss_of(const Error& error);
   Asker sender(const core::Credentials& cred) const;
   void make_ready(std::span<const File> files);
   void make_ready(const File& file) { make_ready(std::span(&file, 1)); }
@@ -74,8 +79,10 @@ class WriteBehind {
   void gather_from(const File& file, Message& message);
   void send(Message& message);
   Result<StorageWritten> send_rest(const Asker& asker, const StorageWrite& write, Result<StorageWritten> begun);
-  void sent(const File& file, const std::shared_ptr<Piece>& piece, const Result<StorageWritten>& result, bool closes);
+  void sent(const File& file, const std::shared_ptr<Piece>& piece, const Result<StorageWritten>& result,
+            const StorageWrite& write);
   void note_written(BufferedFile& file, const core::Credentials& writer, const StorageWritten& written);
+  bool sync_small(const File& file, const Asker& asker, Status& synced);
   void hurry();
   void watch_age();
   void commit_old();

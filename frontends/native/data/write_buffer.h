@@ -40,6 +40,7 @@ class WriteBuffer {
             const std::shared_ptr<OpenFile>& open);
 
   bool empty() const { return waiting_.empty() && sending_.empty(); }
+  bool sends() const { return !sending_.empty(); }
   bool has_waiting() const { return !waiting_.empty(); }
   bool overlaps(std::uint64_t offset, std::uint64_t length) const;
   std::uint64_t end() const;  // of the last byte; 0: there is none

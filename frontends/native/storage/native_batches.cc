@@ -25,8 +25,12 @@ std::vector<Result<StorageWritten>> NativeStorage::write_all(const Asker& asker,
     if (closes_first) batch.add<operations::close>({.open = writes[first - 1].open});
     std::vector<std::size_t> places;  // of the writes from `first` on, in the batch
     for (const StorageWrite& one : writes.subspan(first)) {
-      places.push_back(batch.add_write(
-          {.file = wire_file(one.id), .open = one.open, .offset = one.offset, .lease = one.lease}, one.data));
+      places.push_back(batch.add_write({.file = wire_file(one.id),
+                                        .open = one.open,
+                                        .offset = one.offset,
+                                        .stable = one.durable ? 1u : 0u,
+                                        .lease = one.lease},
+                                       one.data));
       if (one.closes) batch.add<operations::close>({.open = one.open});
     }
     closes_first = false;

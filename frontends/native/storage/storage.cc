@@ -6,7 +6,8 @@ std::vector<Result<StorageWritten>> Storage::write_all(const Asker& asker, std::
   std::vector<Result<StorageWritten>> results;
   results.reserve(writes.size());
   for (const StorageWrite& one : writes) {
-    results.push_back(write(asker, one.id, one.open, one.offset, one.data, {.lease = one.lease}));
+    results.push_back(
+        write(asker, one.id, one.open, one.offset, one.data, {.durable = one.durable, .lease = one.lease}));
     if (one.closes) close(asker, one.open);
   }
   return results;

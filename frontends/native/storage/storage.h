@@ -75,6 +75,7 @@ struct StorageWrite {
   std::span<const std::byte> data{};
   std::uint64_t lease = 0;  // WriteWay::lease
   bool closes = false;      // the open is closed behind it, also when it fails
+  bool durable = false;     // WriteWay::durable
 };
 inline constexpr std::size_t kWritesMost = 128;              // of one write_all(); with their closes, one message
 inline constexpr std::size_t kWriteBytesMost = 1024 * 1024;  // of one write or read, or of all of one write_all()
@@ -124,7 +125,7 @@ class Storage {
                                    std::span<std::byte> into) = 0;
   virtual Result<StorageWritten> write(const Asker& asker, core::FileId id, OpenNumber open, std::uint64_t offset,
                                        std::span<const std::byte> data, WriteWay way) = 0;
-  // Writes of one user, not durable, to any files, in their order: each has its own result, and a failure does not end
+  // Writes of one user to any files, in their order: each has its own result, and a failure does not end
   // those behind it. At most kWritesMost, of kWriteBytesMost together. Here: one by one; one message where a server is
   // asked.
   virtual std::vector<Result<StorageWritten>> write_all(const Asker& asker, std::span<const StorageWrite> writes);
