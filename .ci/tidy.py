@@ -27,7 +27,7 @@ ALLOWED = {
 CORE_FLOORS = ("api", "head", "kv", "blob", "usage", "inode", "access", "commit", "journal", "state", "txn", "data", "links", "recycle",
                "namespace", "verify", "registry", "audit", "volume")
 # Of the front ends: what the others stand on, from the ground up.
-FRONTEND_FLOORS = ("tls", "wire", "http")
+FRONTEND_FLOORS = ("tls", "wire", "kerberos", "http")
 PROTOCOL_CORE = ("core/api/",)
 ADMIN_CORE = ("core/api/", "core/volume/volume.h", "core/verify/check_report.h", "core/blob/blob_store.h", "core/journal/", "core/registry/name_rules.h")
 

@@ -182,7 +182,9 @@ void add_rule_options(CLI::App* command, const std::shared_ptr<ExportOptions>& o
       ->add_option(
           "--sec", o->security,
           "How NFS clients must show who calls, the best first: sys, krb5, krb5i, krb5p; default: all that the server "
-          "has, which is sys, and with a keytab the others, too")
+          "has, which is sys, and with a keytab the others, too. Native clients may log in by Kerberos with krb5, and "
+          "with "
+          "krb5i or krb5p over TLS; their keys are always taken")
       ->type_name("FLAVOR")
       ->delimiter(',')
       ->check(CLI::IsMember({"sys", "krb5", "krb5i", "krb5p", "default"}));

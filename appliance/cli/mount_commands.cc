@@ -49,13 +49,18 @@ Result<native::mount::MountOptions> mount_options(const MountLine& line) {
   options.url = line.words.size() == 2 ? line.words[0] : from_environment("STOA_NATIVE_URL");
   options.directory = line.words.back();
   STOA_CHECK_OK(read_mount_options(line.options, line.sloppy, options));
+  if (options.kerberos && !line.key_file.empty())
+    return fail(Errc::kInvalid, "sec=krb5 and --key-file exclude each other");
   if (!line.key_file.empty()) options.key_file = line.key_file;
-  if (options.key_file.empty()) options.key_file = from_environment("STOA_NATIVE_KEY_FILE");
+  if (options.key_file.empty() && !options.kerberos) options.key_file = from_environment("STOA_NATIVE_KEY_FILE");
   if (options.url.empty()) {
     return fail(Errc::kInvalid, "no server is named; give its URL (stoa://HOST/EXPORT) before the directory");
   }
-  if (options.key_file.empty()) {
-    return fail(Errc::kInvalid, "no key is named; give its file with --key-file, or in STOA_NATIVE_KEY_FILE");
+  if (options.key_file.empty() && !options.kerberos) {
+    return fail(
+        Errc::kInvalid,
+        "no key is named; give its file with --key-file, or in STOA_NATIVE_KEY_FILE, or log in by Kerberos with "
+        "-o sec=krb5");
   }
   if (!line.ca_file.empty()) options.ca_file = line.ca_file;
   if (options.ca_file.empty()) options.ca_file = from_environment("STOA_NATIVE_CA_FILE");
@@ -243,10 +248,12 @@ void add_mount_commands(CLI::App& app, Session& session) {
       "--tls", o->tls, "Require TLS, and a certificate for the host from an authority that this machine trusts");
   command->add_flag("--no-tls", o->no_tls, "No TLS, even if the server offers it")->excludes(tls)->excludes(ca_file);
   command
-      ->add_option(
-          "-o", o->options,
-          "As in fstab: ro, noexec, nosuid, nodev, key=FILE, ca=FILE, tls, notls, soft=SECONDS (calls fail when "
-          "the server does not answer for so long; else they wait)")
+      ->add_option("-o", o->options,
+                   "As in fstab: ro, noexec, nosuid, nodev, key=FILE, ca=FILE, sec=krb5 (log in by Kerberos, with the "
+                   "ticket that "
+                   "kinit has got or the keys of KRB5_CLIENT_KTNAME, and no key file), tls, notls, soft=SECONDS (calls "
+                   "fail when "
+                   "the server does not answer for so long; else they wait)")
       ->type_name("OPTION,...");
   command->add_option("--log-file", o->log_file, "Log there instead of to standard error")->type_name("FILE");
   command->add_flag("--foreground", o->foreground, "Stay in the foreground until it is unmounted");

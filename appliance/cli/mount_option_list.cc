@@ -38,6 +38,16 @@ Status set_soft(std::string_view value, MountOptions& options) {
   return {};
 }
 
+Status set_security(std::string_view value, MountOptions& options) {
+  if (value != "krb5") {
+    return fail(Errc::kInvalid, "there is no security '" + std::string(value) +
+                                    "' for a mount; sec=krb5 logs in by Kerberos, with tls beside it what is sent is "
+                                    "protected, too, and without it a key file is used");
+  }
+  options.kerberos = true;
+  return {};
+}
+
 // False: there is no such option.
 Result<bool> set_option(std::string_view word, MountOptions& options) {
   const std::size_t equals = word.find('=');
@@ -48,6 +58,8 @@ Result<bool> set_option(std::string_view word, MountOptions& options) {
       STOA_CHECK_OK(set_path(name, value, options.key_file));
     else if (name == "ca")
       STOA_CHECK_OK(set_path(name, value, options.ca_file));
+    else if (name == "sec")
+      STOA_CHECK_OK(set_security(value, options));
     else if (name == "soft")
       STOA_CHECK_OK(set_soft(value, options));
     else
@@ -77,15 +89,16 @@ Status read_mount_options(std::string_view list, bool sloppy, MountOptions& opti
     if (word.empty()) continue;
     STOA_TRY(known, set_option(word, options));
     if (!known && !sloppy) {
-      return fail(
-          Errc::kInvalid,
-          "there is no option '" + std::string(word) +
-              "' for a mount; there are: ro, noexec, nosuid, nodev, key=FILE, ca=FILE, tls, notls, soft=SECONDS");
+      return fail(Errc::kInvalid, "there is no option '" + std::string(word) +
+                                      "' for a mount; there are: ro, noexec, nosuid, nodev, key=FILE, ca=FILE, "
+                                      "sec=krb5, tls, notls, soft=SECONDS");
     }
   }
   if (options.tls == native::TlsWish::kOff && !options.ca_file.empty()) {
     return fail(Errc::kInvalid, "the options notls and ca exclude each other");
   }
+  if (options.kerberos && !options.key_file.empty())
+    return fail(Errc::kInvalid, "the options sec=krb5 and key exclude each other");
   return {};
 }
 

@@ -238,7 +238,7 @@ std::vector<ConfigKey> make_keys() {
       text("nfs", "keytab", STOA_MEMBER(nfs.keytab), absolute_or_empty,
            "A file with the Kerberos keys of nfs/HOST@REALM, readable by stoad; clients may then mount with "
            "`sec=krb5`, `krb5i` or "
-           "`krb5p`. Empty: no Kerberos."),
+           "`krb5p`, and native ones with `sec=krb5`, for which stoa/HOST@REALM will do, too. Empty: no Kerberos."),
       text("nfs", "id_domain", STOA_MEMBER(nfs.id_domain), domain_or_empty,
            "The domain of owners and groups in NFSv4, user@domain; the clients' idmapd.conf must name the same. Empty: "
            "what "

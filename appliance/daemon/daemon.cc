@@ -267,7 +267,7 @@ bool Daemon::healthy() {
 
 Status Daemon::kerberos() const {
   const std::string& keytab = config_.nfs.keytab;
-  if (!config_.nfs.enabled) return fail(Cause::kNfsOff);
+  if (!config_.nfs.enabled && config_.native.listen.empty()) return fail(Cause::kNfsOff);
   if (keytab.empty()) return fail(Cause::kKeytabMissing);
   if (access(keytab.c_str(), R_OK) == 0) return {};
   return fail(Cause::kKeytabUnreadable, keytab);

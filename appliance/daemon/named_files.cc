@@ -12,7 +12,7 @@
 #include "appliance/data_folder/data_folder.h"
 #include "appliance/data_folder/secret_file.h"
 #include "frontends/http/certificate.h"
-#include "frontends/nfs/kerberos/keytab_mechanism.h"
+#include "frontends/kerberos/keytab_mechanism.h"
 
 namespace stoa::appliance {
 namespace {
@@ -40,11 +40,11 @@ void look_at_tls(const std::string& section, const std::string& certificate, con
 }
 
 void look_at_credentials(const Config& config, Problems& problems) {
-  if (config.nfs.enabled && !config.nfs.keytab.empty()) {
+  if ((config.nfs.enabled || !config.native.listen.empty()) && !config.nfs.keytab.empty()) {
     const Status secret = check_secret_file(config.nfs.keytab);
     problems.add("nfs.keytab", secret);
     if (secret) {
-      if (const auto opened = nfs::KeytabMechanism::open(config.nfs.keytab); !opened)
+      if (const auto opened = kerberos::KeytabMechanism::open(config.nfs.keytab); !opened)
         problems.add("nfs.keytab", opened.error().detail);
     }
   }

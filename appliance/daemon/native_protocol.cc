@@ -68,6 +68,7 @@ Result<std::unique_ptr<Protocol>> open_native_protocol(const Config& config, cor
   native::NativeServerOptions options{.address = endpoint.host, .port = endpoint.port};
   options.scheduler = &volume.scheduler();
   options.lease = std::chrono::seconds(config.nfs.lease_seconds);
+  options.keytab = config.nfs.keytab;
   http::Certificate shown;
   if (!config.native.tls_certificate.empty()) {
     STOA_TRY(read, http::read_certificate(config.native.tls_certificate, config.native.tls_key));
@@ -80,7 +81,8 @@ Result<std::unique_ptr<Protocol>> open_native_protocol(const Config& config, cor
       native::NativeServer::start(options, volume.ns(), volume.state(), volume.registry(), host_keys, metrics);
   if (!server) {
     return fail(server.error().code, "the native server cannot start at " + config.native.listen + ": " +
-                                         describe(server.error()) + "; see native.listen (--native-listen)");
+                                         describe(server.error()) +
+                                         "; see native.listen (--native-listen) and nfs.keytab (--nfs-keytab)");
   }
   return std::unique_ptr<Protocol>(
       std::make_unique<NativeProtocol>(*std::move(server), endpoint.host, std::move(shown)));

@@ -68,7 +68,7 @@ struct Service {
   std::function<Status(const std::string& name)> remove_host_key = [](const std::string&) {
     return Status(fail(Errc::kNotFound, "there is no such host key"));
   };
-  // Whether NFS clients can come with Kerberos just now; else kNotSupported, with a cause.
+  // Whether clients can come with Kerberos just now; else kNotSupported, with a cause.
   std::function<Status()> kerberos = [] { return Status(fail(Cause::kKeytabMissing)); };
   // Whether native clients can come with TLS.
   bool native_tls = false;

@@ -1,5 +1,7 @@
 #include "frontends/nfs/export_access.h"
 
+#include "frontends/kerberos/principals.h"
+
 namespace stoa::nfs {
 namespace {
 
@@ -41,7 +43,7 @@ Status ExportAccess::enter(const rpc::Call& call, const core::Export& found) {
   if (credential.sys) {
     user = snapshot_->find_user_by_uid(credential.uid);
   } else if (!credential.principal.empty()) {
-    user = user_of_principal(*snapshot_, rules_, credential.principal);
+    user = kerberos::user_of_principal(*snapshot_, rules_.realm, credential.principal);
   }
   squash(*rule, credential, user, context_.cred);
   if (context_.client != call.peer.text) context_.client = call.peer.text;

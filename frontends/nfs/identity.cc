@@ -26,17 +26,6 @@ SecurityFlavor flavor_of(const rpc::Credential& credential) {
 
 }  // namespace
 
-const core::User* user_of_principal(const core::RegistrySnapshot& registry, const IdentityRules& rules,
-                                    std::string_view principal) {
-  if (const core::User* user = registry.find_user_by_principal(principal); user != nullptr) return user;
-  const std::size_t at = principal.rfind('@');
-  if (at == principal.npos || rules.realm.empty() || principal.substr(at + 1) != rules.realm) return nullptr;
-  const std::string_view name = principal.substr(0, at);
-  // A user has one identity: one with another principal on record is not known by its name as well.
-  const core::User* user = name.find('/') == name.npos ? registry.find_user(name) : nullptr;
-  return user != nullptr && user->principal.empty() ? user : nullptr;
-}
-
 std::span<const SecurityFlavor> all_flavors(const IdentityRules& rules) {
   return std::span(kAllFlavors).first(rules.kerberos ? kAllFlavors.size() : 1);
 }

@@ -13,15 +13,9 @@ namespace stoa::nfs {
 // Rules for the whole server.
 struct IdentityRules {
   bool kerberos = false;                  // there is a keytab
-  std::string realm{};                    // principals of this realm are users by their name; empty: of no realm
+  std::string realm{};                    // as kerberos::user_of_principal() has it
   std::string id_domain = "localdomain";  // of user@domain in NFS version 4
 };
-
-// The user of a Kerberos principal: the one with it on record, else, in the server's realm, the one of its name. Null:
-// none, so the caller is the anonymous user. Names of services and machines ("nfs/host@REALM") are users only by
-// record.
-const core::User* user_of_principal(const core::RegistrySnapshot& registry, const IdentityRules& rules,
-                                    std::string_view principal);
 
 // The flavors that an export accepts, in order of preference: its own list without unsupported ones, or all of the
 // server.

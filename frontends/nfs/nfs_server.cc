@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/log.h"
+#include "frontends/kerberos/keytab_mechanism.h"
 #include "frontends/nfs/export_access.h"
-#include "frontends/nfs/kerberos/keytab_mechanism.h"
 #include "frontends/nfs/mount/program.h"
 #include "frontends/nfs/nlm/program.h"
 #include "frontends/nfs/nsm/program.h"
@@ -57,7 +57,7 @@ struct NfsServer::Parts {
   }
 
   IdentityRules identity;
-  std::unique_ptr<KeytabMechanism> kerberos;
+  std::unique_ptr<kerberos::KeytabMechanism> kerberos;
   rpc::Dialer dialer;
   rpc::RemoteCaller caller;
   nfs3::Nfs3Program nfs3;
@@ -79,8 +79,8 @@ Result<std::unique_ptr<NfsServer>> NfsServer::start(const NfsServerOptions& opti
   auto parts = std::make_unique<Parts>(ns, state, handles, metrics, options);
   parts->identity.id_domain = options.id_domain;
   if (!options.keytab.empty()) {
-    STOA_TRY(kerberos, KeytabMechanism::open(options.keytab));
-    parts->kerberos = std::move(kerberos);
+    STOA_TRY(opened, kerberos::KeytabMechanism::open(options.keytab));
+    parts->kerberos = std::move(opened);
     parts->identity.kerberos = true;
     parts->identity.realm = parts->kerberos->realm();
   }

@@ -31,6 +31,7 @@ ELSEWHERE = {
     "cat /mnt/demo/2026/report.pdf": ("tests/vmlab/guest", "mount"),
     # Needs a kernel that mounts, and the key file.
     "stoa mount --key-file /etc/stoa/host.key stoa://nas.example.org/data /mnt/data ; stoa umount /mnt/data": ("tests/appliance/mount_test.py", '"umount"'),
+    "stoa mount -o sec=krb5 stoa://nas.example.org/data /mnt/data": ("tests/appliance/mount_kerberos_test.py", '"sec=krb5"'),
     "ssh -L 9090:127.0.0.1:9090 SERVER": ("README.md", "ssh -L 9090:127.0.0.1:9090 SERVER"),
     "aws s3 presign": ("tests/frontends/s3/cli_test.py", "presign"),
     "aws s3 sync": ("tests/appliance/documented_commands_test.py", '"s3", "sync"'),

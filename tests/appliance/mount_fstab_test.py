@@ -73,7 +73,7 @@ class FstabTest(unittest.TestCase):
     def test_wrong_options_are_named(self):
         for option, named in (("frobnicate", "'frobnicate'"), ("frobnicate=1", "'frobnicate=1'"), ("key", "'key'"),
                               ("key=", "key=FILE"), ("soft=0", "soft"), ("soft=-1", "soft"), ("soft=5s", "soft"), ("soft=86401", "soft"),
-                              ("soft=99999999999999999999", "soft"), ("notls,ca=/x", "exclude each other")):
+                              ("soft=99999999999999999999", "soft"), ("sec=krb5i", "there is no security"), ("sec=krb5,key=/x", "exclude each other"), ("notls,ca=/x", "exclude each other")):
             for way in ('mount -t stoa -o "key=$KEY,$OPTION" "$URL" "$D"', '"$STOA" mount -o "key=$KEY,$OPTION" "$URL" "$D"'):
                 code, said = self.run_apart(way + '; code=$?; mountpoint -q "$D" && exit 98; exit $code', OPTION=option)
                 self.assertEqual(code, 2, (option, said))

@@ -41,6 +41,20 @@ bool is_later(WireStatus status) {
   return status == WireStatus::busy || status == WireStatus::in_progress || status == WireStatus::bad_checksum;
 }
 
+bool is_counted(WireStatus status) {
+  switch (status) {
+    case WireStatus::busy:
+    case WireStatus::bad_checksum:
+    case WireStatus::malformed:
+    case WireStatus::tls_required:
+    case WireStatus::kerberos_needs_tls:
+    case WireStatus::ticket_expired:
+      return false;
+    default:
+      return true;
+  }
+}
+
 Error refusal_of(WireStatus status) {
   const Errc code = to_errc(status);
   const bool misleads = code == Errc::kNotFound || code == Errc::kInvalid || code == Errc::kStale;

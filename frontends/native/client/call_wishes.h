@@ -19,6 +19,8 @@ bool has(const Batch& batch, U16 code);
 bool waits(const Batch& batch, const Replies& replies);
 // Whether the same message is to be sent again for this status of the whole.
 bool is_later(WireStatus status);
+// Whether the slot has counted a message that was answered like this; else the next one has the same sequence.
+bool is_counted(WireStatus status);
 // What a refused message is to its caller. It is nothing that its operations found.
 Error refusal_of(WireStatus status);
 

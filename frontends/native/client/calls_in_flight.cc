@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "frontends/native/client/call_turns.h"
+#include "frontends/native/client/call_wishes.h"
 
 namespace stoa::native {
 
@@ -115,9 +116,7 @@ bool CallsInFlight::answered(const std::shared_ptr<Call>& call, std::shared_ptr<
       const WireStatus status{view.header.status};
       // It runs yet: the slot is not free before its reply.
       if (status == WireStatus::in_progress) return false;
-      const bool counted =
-          status != WireStatus::busy && status != WireStatus::bad_checksum && status != WireStatus::malformed;
-      if (!counted) --slot.sequence;
+      if (!is_counted(status)) --slot.sequence;
       slot.call = nullptr;
     }
   }

@@ -26,6 +26,7 @@ Result<std::unique_ptr<ClientConnection>> ChannelSecurity::open(const std::strin
 Result<Entered> ChannelSecurity::enter(std::unique_ptr<ClientConnection> connection, const std::string& host,
                                        std::uint16_t port, std::chrono::milliseconds patience, const ClientKey& key,
                                        LoginWish wish, std::chrono::milliseconds& wait) {
+  wish.host = host;
   bool offered = false;
   if (wish_ == TlsWish::kOffered && connection->binding().empty()) wish.offers_tls = &offered;
   auto welcome = log_in(*connection, key, wish, wait);

@@ -29,17 +29,20 @@ struct ClientOptions {
   // stoa://[user@]host[:port][,host[:port]...]/export[/path]; stoas:// is the same with TLS. The hosts are tried in
   // turn, at each connection.
   std::string url;
-  std::string key_file;        // of mode 0600: one line, "user KEY SECRET" or "host KEY SECRET"
+  std::string key_file{};      // of mode 0600: one line, "user KEY SECRET" or "host KEY SECRET"
   std::uint32_t channels = 1;  // connections; 1 to 16
   // Zero: a call waits for the server for ever. Else it fails with kTimeout when the server has not answered for so
   // long; what it asked for may be done or not.
   std::chrono::milliseconds soft{0};
   TlsWish tls = TlsWish::kOffered;  // stoas:// in the URL and `ca_file` mean kRequired
   std::string ca_file{};            // PEM; empty: the authorities that the system trusts
-  LeaseEvents* leases = nullptr;    // null: the program asks for none. Outlives the client
+  // Logs in by Kerberos, with the tickets that the environment names (KRB5CCNAME, KRB5_CLIENT_KTNAME) at each
+  // connection, and acts as the user of their principal. `key_file` is not used.
+  bool kerberos = false;
+  LeaseEvents* leases = nullptr;  // null: the program asks for none. Outlives the client
 };
 
-// For whom a call asks. Only with a host's key; with a user's key it is that user, and this is left out.
+// For whom a call asks. Only with a host's key; with a user's key or by Kerberos it is that user, and this is left out.
 struct Identity {
   std::uint32_t uid = 65534;
   std::uint32_t gid = 65534;
@@ -76,9 +79,9 @@ class SessionClient;
 class Client {
  public:
   // Connects, logs in and finds the path of the URL. Errors, each with one sentence for people in its detail: kInvalid
-  // (the URL, the key file), kAccess (wrong key, no rule for this host, a certificate that is not trusted), kNotFound
-  // (no such export or path), kNotSupported (no common version, no TLS where it is required), kIo (no server),
-  // kTimeout.
+  // (the URL, the key file), kAccess (wrong key, no ticket, no rule for this host, a certificate that is not trusted),
+  // kNotFound (no such export or path), kNotSupported (no common version, no TLS where it is required), kIo (no
+  // server), kTimeout.
   static Result<std::unique_ptr<Client>> connect(const ClientOptions& options);
   // Ends the session and all that it holds. Calls under way fail with kShutdown.
   ~Client();

@@ -1,7 +1,9 @@
 #include "frontends/native/client/client_login.h"
 
 #include <algorithm>
+#include <memory>
 
+#include "frontends/native/client/ticket_client_proof.h"
 #include "frontends/native/protocol/login.h"
 
 namespace stoa::native {
@@ -28,6 +30,26 @@ std::string sentence(WireStatus why, const LoginWish& wish) {
       return "the export " + wish.export_name + " is for clients with TLS only; mount with --tls";
     case WireStatus::busy:
       return "the server takes no log-in from here for a while";
+    case WireStatus::no_kerberos:
+      return "the server takes no Kerberos, as it has no keytab; set nfs.keytab there, or log in with a key file";
+    case WireStatus::kerberos_refused:
+      return "the export " + wish.export_name + " takes no Kerberos; `stoa export set " + wish.export_name +
+             " --sec sys,krb5` there allows it";
+    case WireStatus::kerberos_needs_tls:
+      return "the export " + wish.export_name + " takes Kerberos with integrity or privacy only, which is TLS here; " +
+             "mount with TLS, and give the server a certificate (native.tls_certificate) if it has none";
+    case WireStatus::ticket_refused:
+      return "the server does not take the Kerberos ticket: what was said was changed on the way, or the ticket was";
+    case WireStatus::ticket_expired:
+      return "the Kerberos ticket has expired; get another one with kinit";
+    case WireStatus::clock_skew:
+      return "the clocks of this machine and of the server differ too much for Kerberos; set them";
+    case WireStatus::no_key_for_ticket:
+      return "the keytab of the server has no key for the Kerberos ticket; put the newest key of stoa/" + wish.host +
+             " or nfs/" + wish.host + ", as the KDC has it, into nfs.keytab there";
+    case WireStatus::no_user:
+      return "the server knows no user for the principal of the Kerberos ticket (klist shows it); `stoa user create "
+             "NAME` there, or `stoa user set NAME --principal PRINCIPAL`";
     default:
       return "the server refuses the log-in: " + std::string(to_string(why));
   }
@@ -49,6 +71,33 @@ Result<std::shared_ptr<const Bytes>> expect(ClientConnection& connection, Messag
   }
   if (view.header.kind != static_cast<U16>(kind)) return fail(Errc::kCorrupt, "the server's answer is out of turn");
   return body;
+}
+
+// Of a client that has a key.
+class KeyProof final : public ClientProof {
+ public:
+  explicit KeyProof(const std::string& secret) : secret_(secret) {}
+  Result<Bytes> make(std::initializer_list<std::span<const std::byte>> said,
+                     std::span<const std::byte> binding) override {
+    Bytes record;
+    append_record(record, 0, Proof{.mac = as_text(prove(ProofOf::kClient, secret_, said, binding))});
+    return record;
+  }
+  Status verify(const RecordView& shown, std::initializer_list<std::span<const std::byte>> said,
+                std::span<const std::byte> binding) override {
+    Proof proof;
+    if (!read_record(shown, proof)) return fail(Errc::kCorrupt, "the server's answer is damaged");
+    if (same(prove(ProofOf::kServer, secret_, said, binding), proof.mac)) return {};
+    return fail(Errc::kAccess, "the server does not know the secret of the key: it is not the one");
+  }
+
+ private:
+  const std::string& secret_;
+};
+
+std::unique_ptr<ClientProof> make_proof(const ClientKey& key, const LoginWish& wish) {
+  if (key.kind == KeyKind::kKerberos) return std::make_unique<TicketClientProof>(wish.host);
+  return std::make_unique<KeyProof>(key.secret);
 }
 
 }  // namespace
@@ -81,10 +130,10 @@ Result<Welcome> log_in(ClientConnection& connection, const ClientKey& key, const
     return fail(Errc::kAccess, "the server offers TLS");
   }
   const auto binding = connection.binding();
-  const Mac mac = prove(ProofOf::kClient, key.secret, {hello, challenge}, binding);
-  Bytes proof;
-  append_record(proof, 0, Proof{.mac = as_text(mac)});
-  STOA_CHECK_OK(connection.send(encode_single(MessageKind::kProof, Proof{.mac = as_text(mac)})));
+  const auto proof = make_proof(key, wish);
+  STOA_TRY(proven, proof->make({hello, challenge}, binding));
+  STOA_CHECK_OK(connection.send(encode_message(
+      {.version = kVersion, .kind = static_cast<U16>(MessageKind::kProof), .operation_count = 1}, {}, proven, {})));
 
   STOA_TRY(welcomed, expect(connection, MessageKind::kWelcome, wish, view, wait));
   records = view.operations;
@@ -92,13 +141,8 @@ Result<Welcome> log_in(ClientConnection& connection, const ClientKey& key, const
   const std::size_t first_bytes = view.operations.size() - records.size();
   const auto second = next_record(records);
   Welcome welcome;
-  Proof shown;
-  if (!first || !second || !read_record(*first, welcome) || !read_record(*second, shown))
-    return fail(Errc::kCorrupt, "the server's answer is damaged");
-  const Mac wanted =
-      prove(ProofOf::kServer, key.secret, {hello, challenge, proof, view.operations.first(first_bytes)}, binding);
-  if (!same(wanted, shown.mac))
-    return fail(Errc::kAccess, "the server does not know the secret of the key: it is not the one");
+  if (!first || !second || !read_record(*first, welcome)) return fail(Errc::kCorrupt, "the server's answer is damaged");
+  STOA_CHECK_OK(proof->verify(*second, {hello, challenge, proven, view.operations.first(first_bytes)}, binding));
   if (welcome.slots < 2 || welcome.session == 0 || welcome.lease_seconds == 0)
     return fail(Errc::kCorrupt, "the server's answer is damaged");
   welcome.slots = std::min(welcome.slots, kSlotsMost);

@@ -109,7 +109,7 @@ Result<Replies> SessionClient::run_once(const Batch& batch, const Bytes& block, 
       return replies;
     }
     if (!is_later(status)) {
-      calls_->end(call, status == WireStatus::malformed);
+      calls_->end(call, !is_counted(status));
       return fail(refusal_of(status));
     }
     if (const Status paused = pause(wait, options, deadline); !paused) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "base/log.h"
 
@@ -52,6 +53,7 @@ Result<std::shared_ptr<ClientConnection>> SessionClient::log_in_at(const Url::Ho
   facts_.boot_verifier = welcome.boot_verifier;
   facts_.read_only = welcome.read_only != 0;
   unreachable_.clear();
+  told_.clear();
   return connection;
 }
 
@@ -79,6 +81,15 @@ Result<std::shared_ptr<ClientConnection>> SessionClient::open_connection(std::ch
   return fail(*std::move(why));
 }
 
+void SessionClient::tell_unreachable(const Error& why) {
+  const std::string text = describe(why);
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(told_, text) == text) return;
+  }
+  log_warning("native", "the server is not to be reached, and is waited for", {{"error", text}});
+}
+
 std::shared_ptr<ClientConnection> SessionClient::reconnect(std::size_t) {
   std::chrono::milliseconds retry = kRetryFirst;
   for (bool first = true;; first = false) {
@@ -94,8 +105,7 @@ std::shared_ptr<ClientConnection> SessionClient::reconnect(std::size_t) {
       const std::lock_guard lock(mutex_);
       unreachable_ = connection.error().detail;
     }
-    if (retry == kRetryMost)
-      log_warning("native", "the server is not to be reached", {{"error", describe(connection.error())}});
+    if (retry == kRetryMost) tell_unreachable(connection.error());
     retry = std::max(std::min(first ? kRetryFirst : retry * 2, kRetryMost), wait);
   }
 }

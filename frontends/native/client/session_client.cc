@@ -20,7 +20,7 @@ std::string make_client_id() {
 
 Result<std::unique_ptr<SessionClient>> SessionClient::connect(const ClientOptions& options) {
   STOA_TRY(url, parse_url(options.url));
-  STOA_TRY(key, read_key_file(options.key_file));
+  STOA_TRY(key, choose_key(options.kerberos, options.key_file));
   if (options.channels < 1 || options.channels > kChannelsMax)
     return fail(Errc::kInvalid, "there are 1 to 16 channels");
   const bool verified = url.tls || !options.ca_file.empty();

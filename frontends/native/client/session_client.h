@@ -94,6 +94,8 @@ class SessionClient final : private ChannelReading {
   void attend(std::size_t index, ClientConnection& connection);
   // When the channel is to be looked at again; nothing: the server is not there.
   std::optional<std::chrono::nanoseconds> keep_alive(std::size_t index, ClientConnection& connection);
+  // Tells the log why there is no connection, once for each cause.
+  void tell_unreachable(const Error& why);
   // A connection that has logged in, over which the session goes on; null: stopped.
   std::shared_ptr<ClientConnection> reconnect(std::size_t index);
   Result<std::shared_ptr<ClientConnection>> open_connection(std::chrono::milliseconds& wait);
@@ -165,6 +167,7 @@ class SessionClient final : private ChannelReading {
   U64 session_ = 0;
   SessionFacts facts_;
   std::string unreachable_;  // why, since the last connection has ended; empty: it is there
+  std::string told_;         // of that, in the log
   std::atomic<std::uint64_t> calls_made_{0}, resent_{0}, reconnects_{0}, sessions_{0}, reclaimed_{0}, rewritten_{0};
 };
 

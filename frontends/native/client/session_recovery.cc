@@ -65,6 +65,7 @@ Result<WireStatus> SessionClient::recover_one(ClientConnection& connection, U64 
       STOA_CHECK_OK(pause(wait, {}, {}));
       continue;
     }
+    if (!is_counted(of_message)) --recovery_sequence_;
     // The server refuses the client, not this operation: what it holds is not lost by that.
     if (of_message != WireStatus::ok && of_message != WireStatus::malformed)
       return fail(Errc::kIo, "the server refuses the client: " + std::string(to_string(of_message)));

@@ -76,7 +76,10 @@ bool SessionClient::take(std::size_t channel, const std::shared_ptr<const Bytes>
   MessageView view;
   if (cut_message(*body, view) != Cut::kWhole) return false;
   const WireStatus status{view.header.status};
-  if (status == WireStatus::bad_session || (status == WireStatus::tls_required && security_->may_start_tls()))
+  // A new connection logs in anew: to another session, with TLS, with a fresh ticket.
+  const bool wants_tls = status == WireStatus::tls_required || status == WireStatus::kerberos_needs_tls;
+  if (status == WireStatus::bad_session || status == WireStatus::ticket_expired ||
+      (wants_tls && security_->may_start_tls()))
     return false;
   switch (static_cast<MessageKind>(view.header.kind)) {
     case MessageKind::kPong:

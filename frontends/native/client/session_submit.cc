@@ -128,7 +128,7 @@ void SessionClient::take_reply(const std::shared_ptr<Submitted>& one, const std:
     leases_.answered(calls_->frame_of(*call)->leases);
     timed_.add(Deadline::Clock::now() + one->wait, [this, one] { leave(one, false); });
   } else {
-    calls_->end(call, status == WireStatus::malformed);
+    calls_->end(call, !is_counted(status));
     return finish(*one, fail(refusal_of(status)));
   }
   one->wait = std::min(one->wait * 2, kWaitMost);

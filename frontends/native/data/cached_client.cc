@@ -5,7 +5,7 @@
 namespace stoa::native {
 
 Result<std::unique_ptr<CachedClient>> CachedClient::connect(const CachedClientOptions& options) {
-  STOA_TRY(key, read_key_file(options.client.key_file));
+  STOA_TRY(key, choose_key(options.client.kerberos, options.client.key_file));
   std::unique_ptr<CachedClient> made(new CachedClient(key.kind));
   ClientOptions with_leases = options.client;
   with_leases.leases = &made->events_;

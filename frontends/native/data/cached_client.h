@@ -20,7 +20,7 @@ struct CachedClientOptions {
 // Thread-safe. After fork(2) the child must not use it, nor destroy it: it has none of its threads.
 class CachedClient {
  public:
-  // As Client::connect(), with its errors, and those of read_key_file() and LeasedStorage::make().
+  // As Client::connect(), with its errors, and those of choose_key() and LeasedStorage::make().
   static Result<std::unique_ptr<CachedClient>> connect(const CachedClientOptions& options);
   // Sends and commits what is buffered; what cannot be is told in the log.
   ~CachedClient();

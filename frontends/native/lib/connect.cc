@@ -23,11 +23,21 @@ Result<LibraryOptions> to_library(const stoa_options& options) {
   const std::uint64_t budget = options.budget_bytes == 0 ? BufferedStorage::kBudgetBytes : options.budget_bytes;
   if (budget < kBudgetLeast) return fail(Errc::kInvalid, "budget_bytes: 0, or 16 MiB and more");
   STOA_TRY(url, from_environment(options.url, "STOA_NATIVE_URL"));
-  STOA_TRY(key_file, from_environment(options.key_file, "STOA_NATIVE_KEY_FILE"));
+  if (options.security > STOA_KERBEROS || options.spare2 != 0)
+    return fail(Errc::kInvalid, "security: 0 or STOA_KERBEROS");
+  const bool kerberos = options.security == STOA_KERBEROS;
+  if (kerberos && options.key_file != nullptr)
+    return fail(Errc::kInvalid, "a key file and STOA_KERBEROS exclude each other");
+  std::string key_file;
+  if (!kerberos) {
+    STOA_TRY(named, from_environment(options.key_file, "STOA_NATIVE_KEY_FILE"));
+    key_file = std::move(named);
+  }
   return LibraryOptions{.url = url,
                         .key_file = key_file,
                         .channels = options.channels == 0 ? kChannels : options.channels,
                         .soft = std::chrono::milliseconds(options.soft_ms),
+                        .kerberos = kerberos,
                         .budget_bytes = budget};
 }
 

@@ -28,7 +28,8 @@ Result<std::unique_ptr<LibraryFileSystem>> LibraryFileSystem::connect(const Libr
   STOA_TRY(cached, CachedClient::connect({.client = {.url = options.url,
                                                      .key_file = options.key_file,
                                                      .channels = options.channels,
-                                                     .soft = options.soft},
+                                                     .soft = options.soft,
+                                                     .kerberos = options.kerberos},
                                           .budget_bytes = options.budget_bytes}));
   auto fs = std::unique_ptr<LibraryFileSystem>(new LibraryFileSystem(std::move(cached)));
   if (fs->cached_->key() == KeyKind::kHost) fs->call_options_.as = Identity{cred.uid, cred.gid, cred.groups};

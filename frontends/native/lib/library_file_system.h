@@ -12,6 +12,7 @@ struct LibraryOptions {
   std::string key_file;
   std::uint32_t channels = 2;
   std::chrono::milliseconds soft{0};
+  bool kerberos = false;  // as ClientOptions has it
   std::uint64_t budget_bytes = BufferedStorage::kBudgetBytes;
 };
 

@@ -45,6 +45,11 @@ typedef struct stoa_ring stoa_ring; /* operations under way */
 
 /* --- session ---------------------------------------------------------------------------------------------------- */
 
+/* Log in by Kerberos: the program acts as the user of its principal, and key_file is NULL. Tickets are those that
+ * KRB5CCNAME and KRB5_CLIENT_KTNAME name, or krb5.conf. Each connection takes one; with none, or an expired one, calls
+ * wait as for a server that is gone. */
+#define STOA_KERBEROS 1u
+
 /* Set all to zero, then `size`. */
 typedef struct stoa_options {
   uint32_t size;         /* sizeof(stoa_options): tells the library which members there are */
@@ -56,11 +61,14 @@ typedef struct stoa_options {
   char* why;             /* NULL, or where stoa_connect writes a sentence for people when it fails */
   size_t why_bytes;      /* of `why`, with its NUL */
   uint64_t budget_bytes; /* for what is written and not sent, and read ahead; 16 MiB and more; 0: 256 MiB */
+  uint32_t security;     /* 0: the key of key_file; or STOA_KERBEROS */
+  uint32_t spare2;       /* 0 */
 } stoa_options;
 
 /* Connects and logs in. With a host's key, calls are for the effective uid, gid and groups of the process now (in a
  * child: at its first call). -EINVAL: options, URL or key file; -ENOENT: no such key file, export or path; -EACCES:
- * wrong key, no rule for this host, a key file that others may read; -EOPNOTSUPP: no common version. */
+ * wrong key, no Kerberos ticket or no user of its principal, no rule for this host, a key file that others may read;
+ * -EOPNOTSUPP: no common version, no Kerberos there. */
 int stoa_connect(const stoa_options* options, stoa_fs** fs);
 /* Writes back what was written and not synced, then ends the session and its locks. Files, directories and rings of it
  * are closed before. Returns the first error of writing back; the handle is gone in any case. */

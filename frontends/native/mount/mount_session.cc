@@ -55,8 +55,9 @@ Status serve_mount(const MountOptions& options, const std::function<void()>& mou
                                                      .channels = kChannels,
                                                      .soft = options.soft,
                                                      .tls = options.tls,
-                                                     .ca_file = options.ca_file}}));
-  const bool of_user = client->key() == KeyKind::kUser;
+                                                     .ca_file = options.ca_file,
+                                                     .kerberos = options.kerberos}}));
+  const bool of_user = client->key() != KeyKind::kHost;
   LeasedStorage& leases = client->leases();
   MountedFileSystem fs(client->storage(), {&leases, of_user});
   STOA_TRY(fd, fuse::mount_fuse({.directory = options.directory,

@@ -13,6 +13,7 @@ namespace stoa::native {
 
 inline constexpr std::size_t kMacBytes = 32;
 using Mac = std::array<std::byte, kMacBytes>;
+using Digest = std::array<std::byte, 32>;
 using Nonce = std::array<std::byte, 32>;
 
 // From the system's generator of random numbers.
@@ -26,6 +27,11 @@ Nonce make_nonce();
 enum class ProofOf : std::uint8_t { kClient, kServer };
 Mac prove(ProofOf side, std::string_view secret, std::initializer_list<std::span<const std::byte>> said,
           std::span<const std::byte> binding = {});
+// SHA-256 of the same bytes: what a Kerberos token is bound to, and what is signed with a ticket's key.
+Digest digest(ProofOf side, std::initializer_list<std::span<const std::byte>> said,
+              std::span<const std::byte> binding = {});
+// What the server signs with the ticket's key: the digest of all that was said, and its own token.
+Bytes to_sign(const Digest& said, std::span<const std::byte> token);
 // In a time that does not depend on the bytes.
 bool same(const Mac& mac, std::string_view given);
 

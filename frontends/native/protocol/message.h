@@ -24,6 +24,7 @@ inline constexpr U32 kOperationsMax = 256;
 inline constexpr std::size_t kGroupsMax = 1024;
 inline constexpr std::size_t kNonceBytes = 32;
 inline constexpr std::size_t kClientIdBytes = 16;
+inline constexpr std::size_t kTokenBytesMax = 65536;  // of TicketProof: a ticket may carry a list of groups
 
 enum class MessageKind : U16 {
   kHello = 1,      // client: who it is, and which versions it speaks
@@ -45,8 +46,9 @@ inline constexpr U32 kLeasesWereLost = 0x1;
 inline constexpr U32 kRecallsUnanswered = 0x2;
 
 enum class KeyKind : U32 {
-  kUser = 1,  // acts as the user whose key it is
-  kHost = 2,  // says for whom it asks, in the CallBlock of each call
+  kUser = 1,      // acts as the user whose key it is
+  kHost = 2,      // says for whom it asks, in the CallBlock of each call
+  kKerberos = 3,  // no key, but a ticket; acts as the user of its principal
 };
 
 // A body, cut and checked: lengths, alignment and checksums hold.

@@ -55,10 +55,8 @@ Decoded MessageHandler::decode(Connection& connection, const wire::Record& recor
                                DecodedMessage& message, wire::ReplyBuffer& out) {
   const Cut cut = cut_message(record.bytes, message.view);
   if (cut == Cut::kMalformed) return Decoded::kBroken;
-  if (connection.session.session() == nullptr) {
-    if (cut != Cut::kWhole) return Decoded::kBroken;
-    return connection.session.step(native_, connection.peer, message.view, *snapshot_, now, out);
-  }
+  if (!connection.session.entered())
+    return cut == Cut::kWhole ? decode_login(connection, message, now, out) : Decoded::kBroken;
   message.session = connection.session.session();
   if (connection.session.first_message()) native_.sessions.attach(*message.session, connection.weak_from_this());
   if (static_cast<MessageKind>(message.view.header.kind) != MessageKind::kCall)
@@ -69,6 +67,15 @@ Decoded MessageHandler::decode(Connection& connection, const wire::Record& recor
   };
   if (message.view.header.session != message.session->id || message.session->ended.load())
     return refuse(WireStatus::bad_session);
+  // Before a slot counts it: it is sent again over a better channel. What has been let in is not asked again.
+  if (!message.tag.admitted) {
+    const WireStatus why = channel_refusal(connection, now);
+    if (why != WireStatus::ok) {
+      report(connection, message, why);
+      return refuse(why);
+    }
+    message.tag.admitted = true;
+  }
   SessionTable::heard(*message.session, now);
   if (cut == Cut::kBadChecksum) return refuse(WireStatus::bad_checksum);
   if (!weigh(message)) return refuse(WireStatus::malformed);
@@ -77,15 +84,40 @@ Decoded MessageHandler::decode(Connection& connection, const wire::Record& recor
   return Decoded::kRun;
 }
 
+Decoded MessageHandler::decode_login(Connection& connection, DecodedMessage& message, wire::Clock::time_point now,
+                                     wire::ReplyBuffer& out) {
+  if (!message.tag.logs_in) {
+    const Decoded step = connection.session.step(native_, connection.peer, message.view, *snapshot_, now, out);
+    if (step != Decoded::kRun) return step;
+    message.tag.logs_in = true;
+  }
+  // As over NFS: it takes long, and workers are kept free of long tasks.
+  message.cost_class = wire::CostClass::kHeavy;
+  message.exclusive = message.free = true;
+  return Decoded::kRun;
+}
+
+WireStatus MessageHandler::channel_refusal(const Connection& connection, wire::Clock::time_point now) const {
+  if (connection.session.expired(now)) return WireStatus::ticket_expired;
+  const SessionKey& key = connection.session.session()->key;
+  const core::Export* const entry = snapshot_->find_export(key.through);
+  if (entry == nullptr || connection.tls != nullptr) return WireStatus::ok;
+  if (needs_tls(*entry)) return WireStatus::tls_required;
+  const bool by_ticket = key.principal.kind == KeyKind::kKerberos;
+  return by_ticket && kerberos_rule(*entry) == KerberosRule::kOverTls ? WireStatus::kerberos_needs_tls : WireStatus::ok;
+}
+
 Decoded MessageHandler::decode_other(Connection& connection, const MessageView& view, wire::Clock::time_point now,
                                      wire::ReplyBuffer& out) {
   const std::shared_ptr<Session>& session = connection.session.session();
   const auto kind = static_cast<MessageKind>(view.header.kind);
   if (kind != MessageKind::kPing && kind != MessageKind::kGoodbye) return Decoded::kBroken;
   const bool ours = view.header.session == session->id && !session->ended.load();
-  if (ours && kind == MessageKind::kPing) SessionTable::heard(*session, now);
+  const bool expired = connection.session.expired(now);
+  if (ours && kind == MessageKind::kPing && !expired) SessionTable::heard(*session, now);
   if (ours && kind == MessageKind::kGoodbye) native_.sessions.end(*session);
-  Header pong = reply_header(view.header, MessageKind::kPong, ours ? WireStatus::ok : WireStatus::bad_session);
+  const WireStatus status = !ours ? WireStatus::bad_session : expired ? WireStatus::ticket_expired : WireStatus::ok;
+  Header pong = reply_header(view.header, MessageKind::kPong, status);
   pong.flags = session->leases.flags(native_.opens);
   out.append(encode_message(pong, {}, {}, {}));
   return Decoded::kDone;
@@ -129,16 +161,20 @@ WireStatus MessageHandler::enter(Connection& connection, const DecodedMessage& m
   if (entry == nullptr || !is_published(*entry)) return WireStatus::no_export;
   const core::ClientRule* const rule = entry->rule_for(connection.peer.address);
   if (rule == nullptr) return WireStatus::no_rule;
-  if (needs_tls(*entry) && connection.tls == nullptr) return WireStatus::tls_required;
   std::optional<Claim> claim;
   if (!read_claim(message.view, claim)) return WireStatus::malformed;
   const bool host = key.principal.kind == KeyKind::kHost;
   if (host != claim.has_value()) return WireStatus::not_allowed;
   // A key that was taken away meanwhile opens nothing more.
+  const bool by_ticket = key.principal.kind == KeyKind::kKerberos;
+  if (by_ticket && kerberos_rule(*entry) == KerberosRule::kNo) return WireStatus::kerberos_refused;
   const std::string& shown = connection.session.key();
-  const bool known = host ? native_.host_keys.find(shown).has_value() : snapshot_->find_key(shown).first != nullptr;
+  const bool known = host        ? native_.host_keys.find(shown).has_value()
+                     : by_ticket ? true
+                                 : snapshot_->find_key(shown).first != nullptr;
   if (!known) return WireStatus::wrong_key;
-  if (!identify(*snapshot_, *rule, key.principal, claim.value_or(Claim{}), ctx.cred)) return WireStatus::wrong_key;
+  if (!identify(*snapshot_, *rule, native_.tickets.realm, key.principal, claim.value_or(Claim{}), ctx.cred))
+    return by_ticket ? WireStatus::no_user : WireStatus::wrong_key;
   ctx.protocol = core::Protocol::kNative;
   ctx.client = connection.peer.text;
   ctx.holder = message.session->holder;
@@ -152,15 +188,11 @@ WireStatus MessageHandler::enter(Connection& connection, const DecodedMessage& m
 }
 
 void MessageHandler::report(const Connection& connection, const DecodedMessage& message, WireStatus why) {
-  if (why == WireStatus::malformed) return;
+  // A ticket that has come to its end is no denial.
+  if (why == WireStatus::malformed || why == WireStatus::ticket_expired) return;
   const core::Export* const entry = snapshot_->find_export(message.session->key.through);
-  const std::string_view reason = why == WireStatus::no_rule        ? "the export has no rule for this address"
-                                  : why == WireStatus::wrong_key    ? "wrong key"
-                                  : why == WireStatus::tls_required ? "the export requires TLS"
-                                  : why == WireStatus::not_allowed  ? "the key does not allow to say for whom"
-                                                                    : "the export is not published";
   connection.session.report(native_, connection.peer, "call through", entry == nullptr ? core::kRootId : entry->root,
-                            reason);
+                            audit_reason(why));
 }
 
 bool MessageHandler::begin(DecodedMessage& message, wire::ReplyBuffer& out) {
@@ -223,6 +255,10 @@ Ran MessageHandler::run(Connection& connection, wire::Record& record, DecodedMes
 
 wire::Payload MessageHandler::run_alone(Connection& connection, wire::Record& record, DecodedMessage& message,
                                         wire::Clock::time_point now, wire::ReplyBuffer& out) {
+  if (message.tag.logs_in) {
+    connection.session.prove_ticket(native_, connection.peer, message.view, *snapshot_, now, out);
+    return {};
+  }
   if (!begin(message, out)) return {};
   core::PendingDurability pending;
   Bytes reply = answer(connection, record, message, now, &pending);

@@ -31,9 +31,14 @@ class MessageHandler {
   void append_not_durable(DecodedMessage& message, Errc why, wire::ReplyBuffer& out);
 
  private:
+  // Before the log-in has succeeded.
+  wire::Decoded decode_login(Connection& connection, DecodedMessage& message, wire::Clock::time_point now,
+                             wire::ReplyBuffer& out);
   // Of a session that has logged in: what is no call.
   wire::Decoded decode_other(Connection& connection, const MessageView& view, wire::Clock::time_point now,
                              wire::ReplyBuffer& out);
+  // Why its channel brings no calls, whatever they ask for, as the rules are now; ok: it does.
+  WireStatus channel_refusal(const Connection& connection, wire::Clock::time_point now) const;
   // Whether its slot lets it run; if not, what there is to answer is appended.
   bool begin(DecodedMessage& message, wire::ReplyBuffer& out);
   // The context for the caller, by the rules of the export as they are now. The status refuses the whole message.
@@ -43,7 +48,7 @@ class MessageHandler {
   Bytes answer(Connection& connection, wire::Record& record, DecodedMessage& message, wire::Clock::time_point now,
                core::PendingDurability* pending);
   Bytes refusal(const DecodedMessage& message, WireStatus why);
-  // Tells audit what enter() has refused.
+  // Tells audit what channel_refusal() or enter() has refused.
   void report(const Connection& connection, const DecodedMessage& message, WireStatus why);
 
   NativeProtocol& native_;

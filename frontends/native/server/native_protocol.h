@@ -17,6 +17,7 @@
 #include "frontends/native/server/operation_metrics.h"
 #include "frontends/native/server/server_security.h"
 #include "frontends/native/server/session_table.h"
+#include "frontends/native/server/ticket_proof.h"
 #include "frontends/wire/framer.h"
 #include "frontends/wire/protocol.h"
 #include "qos/scheduler.h"
@@ -27,7 +28,10 @@ class MessageHandler;
 
 // A message of a receive: cut, its operations counted and weighed.
 struct DecodedMessage {
-  struct Tag {};
+  struct Tag {
+    bool logs_in = false;   // it is a ticket, to be judged
+    bool admitted = false;  // its channel may bring calls: looked at once, when it comes
+  };
   Tag tag{};
   wire::CostClass cost_class = wire::CostClass::kMemory;
   bool exclusive = false;
@@ -51,13 +55,14 @@ struct NativeProtocol {
 
   NativeProtocol(core::Namespace& names, core::StateTable& table, const core::Registry& records, const HostKeys& keys,
                  qos::Scheduler* schedules, std::chrono::seconds lease, const ServerSecurity& secures,
-                 MetricRegistry& registry)
+                 ServerTickets knows, MetricRegistry& registry)
       : ns(names),
         opens(table),
         registry(records),
         host_keys(keys),
         qos_classes(schedules),
         security(secures),
+        tickets(std::move(knows)),
         metrics(registry),
         sessions(table, lease, registry) {}
 
@@ -80,6 +85,7 @@ struct NativeProtocol {
   const HostKeys& host_keys;
   qos::Scheduler* const qos_classes;
   const ServerSecurity& security;
+  const ServerTickets tickets;
   OperationMetrics metrics;
   LoginThrottle throttle;
   SessionTable sessions;

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/log.h"
+#include "frontends/kerberos/keytab_mechanism.h"
 #include "frontends/native/server/message_handler.h"
 #include "frontends/native/server/native_protocol.h"
 #include "frontends/wire/server.h"
@@ -13,9 +14,11 @@ namespace stoa::native {
 
 struct NativeServer::Parts {
   Parts(const NativeServerOptions& options, core::Namespace& ns, core::StateTable& state, core::Registry& registry,
-        const HostKeys& host_keys, MetricRegistry& metrics)
+        const HostKeys& host_keys, std::unique_ptr<kerberos::KeytabMechanism> opened, MetricRegistry& metrics)
       : security(options.tls_required, options.tls),
-        protocol(ns, state, registry, host_keys, options.scheduler, options.lease, security, metrics) {}
+        keytab(std::move(opened)),
+        protocol(ns, state, registry, host_keys, options.scheduler, options.lease, security,
+                 {keytab.get(), keytab == nullptr ? std::string{} : keytab->realm()}, metrics) {}
 
   // The life of the thread that ends silent sessions.
   void keep_sessions(const std::stop_token& stop) {
@@ -29,6 +32,7 @@ struct NativeServer::Parts {
   }
 
   ServerSecurity security;
+  const std::unique_ptr<kerberos::KeytabMechanism> keytab;  // null: there is none
   NativeProtocol protocol;
   std::unique_ptr<wire::Server<NativeProtocol>> server;
   std::mutex mutex;  // guards nothing but the sleep of the thread
@@ -39,7 +43,12 @@ struct NativeServer::Parts {
 Result<std::unique_ptr<NativeServer>> NativeServer::start(const NativeServerOptions& options, core::Namespace& ns,
                                                           core::StateTable& state, core::Registry& registry,
                                                           const HostKeys& host_keys, MetricRegistry& metrics) {
-  auto parts = std::make_unique<Parts>(options, ns, state, registry, host_keys, metrics);
+  std::unique_ptr<kerberos::KeytabMechanism> keytab;
+  if (!options.keytab.empty()) {
+    STOA_TRY(opened, kerberos::KeytabMechanism::open(options.keytab));
+    keytab = std::move(opened);
+  }
+  auto parts = std::make_unique<Parts>(options, ns, state, registry, host_keys, std::move(keytab), metrics);
   STOA_TRY(server, wire::Server<NativeProtocol>::start({.name = "native",
                                                         .listen = {{options.address, options.port}},
                                                         .workers = options.workers,

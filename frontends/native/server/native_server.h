@@ -29,6 +29,7 @@ struct NativeServerOptions {
   std::chrono::seconds lease{90};  // so long a session may be silent
   std::shared_ptr<const tls::Context> tls{};  // null: none is offered
   bool tls_required = false;                  // refuses clients without; needs `tls`
+  std::string keytab{};                       // Kerberos keys of stoa/HOST or nfs/HOST; empty: keys only are taken
 };
 
 // A client as administrators see it.
@@ -42,8 +43,8 @@ struct NativeClientStatus {
 
 class NativeServer {
  public:
-  // Listens and serves from now on; everything passed must outlive the server. Errors: kInvalid (the address), kIo (the
-  // port is taken).
+  // Listens and serves from now on; everything passed must outlive the server. Errors: kInvalid (the address, the
+  // keytab), kIo (the port is taken).
   static Result<std::unique_ptr<NativeServer>> start(const NativeServerOptions& options, core::Namespace& ns,
                                                      core::StateTable& state, core::Registry& registry,
                                                      const HostKeys& host_keys, MetricRegistry& metrics);

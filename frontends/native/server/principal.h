@@ -9,9 +9,12 @@ namespace stoa::native {
 
 struct Principal {
   KeyKind kind = KeyKind::kUser;
-  std::string name;  // of the user, or of the host's key
+  std::string name;  // of the user, of the host's key, or of Kerberos: "ann@EXAMPLE.ORG"
   bool operator==(const Principal&) const = default;
-  std::string text() const { return (kind == KeyKind::kHost ? "host " : "user ") + name; }
+  std::string text() const {
+    const char* const what = kind == KeyKind::kHost ? "host " : kind == KeyKind::kUser ? "user " : "principal ";
+    return what + name;
+  }
 };
 
 }  // namespace stoa::native

@@ -41,7 +41,7 @@ class AnyContext final : public rpc::GssContext {
 
 class AnyMechanism final : public rpc::GssMechanism {
  public:
-  std::unique_ptr<rpc::GssContext> begin() override { return std::make_unique<AnyContext>(); }
+  std::unique_ptr<rpc::GssContext> begin(std::span<const std::byte>) override { return std::make_unique<AnyContext>(); }
 };
 
 bool lies_within(std::span<const std::byte> part, std::span<const std::byte> whole) {

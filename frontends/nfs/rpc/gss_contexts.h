@@ -15,10 +15,15 @@
 
 #include "base/metrics.h"
 #include "base/rw_lock.h"
-#include "frontends/nfs/rpc/gss_mechanism.h"
+#include "frontends/kerberos/gss_mechanism.h"
 #include "frontends/nfs/rpc/gss_window.h"
 
 namespace stoa::rpc {
+
+using kerberos::GssContext;
+using kerberos::GssMechanism;
+using kerberos::GssStep;
+using wire::ReplyBuffer;
 
 // Beyond a limit the least recently used context goes: its client makes another one.
 struct GssLimits {

@@ -140,7 +140,7 @@ std::string GssServer::establish(const CallHeader& header, const ClientAddress& 
     if (step.major == GssStep::kComplete) contexts_.establish(*entry, std::move(step.principal), now + step.lifetime);
   } else {
     if (!header.gss->handle.empty()) return deny(AuthStatus::kBadCredential);
-    std::unique_ptr<GssContext> fresh = mechanism_.begin();
+    std::unique_ptr<GssContext> fresh = mechanism_.begin({});
     step = fresh->accept(token);
     if (step.major == GssStep::kComplete || step.major == GssStep::kContinueNeeded) {
       entry = contexts_.add(address, std::move(fresh), now);

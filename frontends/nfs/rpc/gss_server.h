@@ -1,5 +1,5 @@
 // RPCSEC_GSS on the server side (RFC 2203 5): makes and ends contexts, accepts or refuses calls, unwraps them, and
-// wraps replies. Version 1; mechanisms are separate (gss_mechanism.h).
+// wraps replies. Version 1; mechanisms are separate (frontends/kerberos).
 #pragma once
 
 #include <chrono>

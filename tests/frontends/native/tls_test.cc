@@ -1,12 +1,9 @@
 // The native protocol over TLS: who gets in how, and that nobody in between can do anything.
 #include <arpa/inet.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <thread>
-
+#include "tests/frontends/native/meddler.h"
 #include "tests/frontends/native/native_fixture.h"
 #include "tests/frontends/tls/certificates.h"
 
@@ -279,109 +276,8 @@ TEST_F(NativeTls, NothingIsRunBeforeTheLogInWithTlsEither) {
 
 // --- in between
 
-// Somebody on the way, who speaks to the client and to the server, and changes challenges.
-class Meddler {
- public:
-  Meddler(std::uint16_t server, bool speaks_tls, const TestCertificate& own)
-      : server_(server), speaks_tls_(speaks_tls), context_(*tls::Context::server(own.chain, own.key)) {
-    listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in at{.sin_family = AF_INET, .sin_port = 0, .sin_addr = {htonl(INADDR_LOOPBACK)}, .sin_zero = {}};
-    socklen_t size = sizeof at;
-    EXPECT_EQ(bind(listener_, reinterpret_cast<sockaddr*>(&at), size), 0);
-    EXPECT_EQ(listen(listener_, 8), 0);
-    EXPECT_EQ(getsockname(listener_, reinterpret_cast<sockaddr*>(&at), &size), 0);
-    port = ntohs(at.sin_port);
-    thread_ = std::thread([this] { run(); });
-  }
-  ~Meddler() {
-    shutdown(listener_, SHUT_RDWR);
-    thread_.join();
-    close(listener_);
-  }
-
-  std::uint16_t port = 0;
-  std::atomic<int> challenges{0};
-
- private:
-  void run() {
-    for (;;) {
-      const int fd = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-      if (fd < 0) return;
-      relay(fd);
-      close(fd);
-    }
-  }
-  // One exchange after the other, as a log-in is.
-  void relay(int fd) {
-    std::uint8_t first = 0;
-    wait_for(fd);
-    (void)recv(fd, &first, 1, MSG_PEEK);
-    std::unique_ptr<tls::Stream> stream;
-    if (first == tls::kHandshakeByte) {
-      if (!speaks_tls_) return;
-      stream = *tls::Stream::accept(*context_, fd);
-    }
-    auto up = ClientConnection::open("127.0.0.1", server_, kPatience);
-    if (!up) return;
-    if (stream != nullptr && !(*up)->start_tls(**tls::Context::client(false, ""), "127.0.0.1", kPatience)) return;
-    for (;;) {
-      Bytes frame(kFrameHeadBytes);
-      if (!fill(fd, stream.get(), frame, 0)) return;
-      frame.resize(kFrameHeadBytes + body_bytes(frame.data()).value_or(0));
-      if (!fill(fd, stream.get(), frame, kFrameHeadBytes)) return;
-      if (!(*up)->send(frame)) return;
-      const auto body = (*up)->receive(kPatience);
-      if (!body) return;
-      Bytes answer(kFrameHeadBytes);
-      store(answer.data(), kMagic);
-      store(answer.data() + 4, static_cast<U32>((*body)->size()));
-      answer.insert(answer.end(), (*body)->begin(), (*body)->end());
-      MessageView view;
-      if (cut_message(**body, view) != Cut::kWhole) return;
-      if (view.header.kind == static_cast<U16>(MessageKind::kChallenge) && stream == nullptr) {
-        Challenge challenge;
-        std::span<const std::byte> records = view.operations;
-        if (!read_record(*next_record(records), challenge)) return;
-        challenge.offers_tls = 0;
-        answer = encode_single(MessageKind::kChallenge, challenge);
-      }
-      if (view.header.kind == static_cast<U16>(MessageKind::kChallenge)) ++challenges;
-      if (stream != nullptr) {
-        Bytes sealed;
-        if (!stream->seal(answer, sealed)) return;
-        answer = sealed;
-      }
-      if (send(fd, answer.data(), answer.size(), MSG_NOSIGNAL) < 0) return;
-    }
-  }
-  static void wait_for(int fd) {
-    pollfd one{.fd = fd, .events = POLLIN, .revents = 0};
-    (void)poll(&one, 1, 10'000);
-  }
-  static bool fill(int fd, tls::Stream* stream, Bytes& to, std::size_t at) {
-    while (at < to.size()) {
-      const iovec part{to.data() + at, to.size() - at};
-      const ssize_t n = stream == nullptr ? readv(fd, &part, 1) : stream->read({&part, 1});
-      const int error = errno;
-      Bytes out;
-      if (stream != nullptr && stream->has_output() && stream->seal({}, out))
-        (void)send(fd, out.data(), out.size(), MSG_NOSIGNAL);
-      if (n == 0 || (n < 0 && error != EAGAIN)) return false;
-      if (n > 0) at += static_cast<std::size_t>(n);
-      if (n < 0) wait_for(fd);
-    }
-    return true;
-  }
-
-  const std::uint16_t server_;
-  const bool speaks_tls_;
-  const std::shared_ptr<const tls::Context> context_;
-  int listener_ = -1;
-  std::thread thread_;
-};
-
 TEST_F(NativeTls, WhoTakesTheOfferAwayIsFound) {
-  Meddler meddler(port, false, authority.issue("IP:127.0.0.1"));
+  Meddler meddler(port, authority.issue("IP:127.0.0.1"), {.change = take_offer_away});
   const auto client = connect(TlsWish::kOffered, "", "stoa", meddler.port);
   ASSERT_FALSE(client);
   EXPECT_EQ(client.error().code, Errc::kAccess);
@@ -391,7 +287,7 @@ TEST_F(NativeTls, WhoTakesTheOfferAwayIsFound) {
 }
 
 TEST_F(NativeTls, WhoSpeaksTlsToBothIsFoundWithoutAnyCertificate) {
-  Meddler meddler(port, true, authority.issue("IP:127.0.0.1"));
+  Meddler meddler(port, authority.issue("IP:127.0.0.1"), {.speaks_tls = true});
   const auto any = *tls::Context::client(false, "");
   auto connection = ClientConnection::open("127.0.0.1", meddler.port, kPatience);
   ASSERT_TRUE(connection);
@@ -406,7 +302,7 @@ TEST_F(NativeTls, WhoSpeaksTlsToBothIsFoundWithoutAnyCertificate) {
 
 TEST_F(NativeTls, WhoBreaksTlsGetsNoPlainLogIn) {
   // It lets the challenge through as it is, and refuses TLS: the client stays outside.
-  Meddler meddler(port, false, authority.issue("IP:127.0.0.1"));
+  Meddler meddler(port, authority.issue("IP:127.0.0.1"), {.change = take_offer_away});
   EXPECT_FALSE(connect(TlsWish::kRequired, ca_file(), "stoa", meddler.port));
   EXPECT_EQ(meddler.challenges, 0);
 }

@@ -5,7 +5,7 @@
 #include <functional>
 #include <optional>
 
-#include "frontends/nfs/rpc/gss_mechanism.h"
+#include "frontends/nfs/rpc/gss_contexts.h"
 #include "tests/frontends/nfs/wire_client.h"
 
 namespace stoa::test {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/crc32c.h"
-#include "frontends/nfs/rpc/gss_mechanism.h"
+#include "frontends/nfs/rpc/gss_contexts.h"
 #include "frontends/nfs/rpc/xdr.h"
 
 namespace stoa::test {
@@ -57,7 +57,9 @@ class ToyContext final : public rpc::GssContext {
 
 class ToyMechanism final : public rpc::GssMechanism {
  public:
-  std::unique_ptr<rpc::GssContext> begin() override { return std::make_unique<ToyContext>("", lifetime); }
+  std::unique_ptr<rpc::GssContext> begin(std::span<const std::byte>) override {
+    return std::make_unique<ToyContext>("", lifetime);
+  }
   std::chrono::seconds lifetime{3600};
 };
 

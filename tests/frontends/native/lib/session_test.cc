@@ -33,6 +33,10 @@ class LibrarySession : public LibraryTest {
 
 TEST_F(LibrarySession, OptionsOfAnOlderOrNewerLibrary) {
   EXPECT_EQ(result(), 0);
+  wanted_.size = offsetof(stoa_options, security);  // all that the first one had
+  wanted_.security = 77;
+  EXPECT_EQ(result(), 0);
+  wanted_.security = 0;
   wanted_.size = offsetof(stoa_options, why_bytes);
   EXPECT_EQ(result(), -EINVAL);
   wanted_.size = sizeof wanted_ + 8;

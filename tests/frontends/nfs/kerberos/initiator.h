@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "frontends/nfs/rpc/gss_mechanism.h"
+#include "frontends/nfs/rpc/gss_contexts.h"
 #include "tests/frontends/nfs/wire_client.h"
 
 namespace stoa::test {

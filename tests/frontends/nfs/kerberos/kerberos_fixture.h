@@ -1,9 +1,9 @@
 // An NFS server with a keytab, a KDC, and clients with tickets.
 #pragma once
 
+#include "tests/frontends/kerberos/kdc.h"
 #include "tests/frontends/nfs/gss_caller.h"
 #include "tests/frontends/nfs/kerberos/initiator.h"
-#include "tests/frontends/nfs/kerberos/kdc.h"
 #include "tests/frontends/nfs/protocol_fixture.h"
 #include "tests/frontends/nfs/v4_protocol/compound_caller.h"
 

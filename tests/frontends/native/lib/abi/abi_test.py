@@ -15,7 +15,7 @@ import unittest
 TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 5))
 HEADERS = os.path.join(TOP, "frontends", "native", "lib")
 LIBRARY = sys.argv.pop(1)
-LIBRARIES = {"libssl.so.3", "libcrypto.so.3", "libstdc++.so.6", "libgcc_s.so.1", "libm.so.6", "libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
+LIBRARIES = {"libgssapi_krb5.so.2", "libssl.so.3", "libcrypto.so.3", "libstdc++.so.6", "libgcc_s.so.1", "libm.so.6", "libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 
 
 def output(*words):

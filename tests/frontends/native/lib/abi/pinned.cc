@@ -18,7 +18,7 @@ constexpr bool is(Call*) {
 
 // Of processors with pointers of 64 bits.
 static_assert(sizeof(void*) == 8);
-static_assert(sizeof(stoa_options) == 56);
+static_assert(sizeof(stoa_options) >= 56);  // programs say which of its members they know
 static_assert(offsetof(stoa_options, size) == 0);
 static_assert(offsetof(stoa_options, channels) == 4);
 static_assert(offsetof(stoa_options, url) == 8);
@@ -28,6 +28,8 @@ static_assert(offsetof(stoa_options, spare) == 28);
 static_assert(offsetof(stoa_options, why) == 32);
 static_assert(offsetof(stoa_options, why_bytes) == 40);
 static_assert(offsetof(stoa_options, budget_bytes) == 48);
+static_assert(offsetof(stoa_options, security) == 56);
+static_assert(offsetof(stoa_options, spare2) == 60);
 
 static_assert(sizeof(stoa_attributes) == 120);
 static_assert(offsetof(stoa_attributes, id) == 0);

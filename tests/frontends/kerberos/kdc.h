@@ -23,6 +23,10 @@ class Kdc {
   std::string add_service(const std::string& name);
   // Makes a principal and gets a ticket for it. The credential cache.
   std::string login(const std::string& name, const std::string& lifetime = "1h");
+  // A keytab with the key of that principal, which login() has made with this lifetime.
+  std::string login_keytab(const std::string& name, const std::string& lifetime = "1h") const;
+  // From now on the tickets of this process are those of this cache; empty: it has none.
+  void hold(const std::string& cache);
   std::string keytab() const { return folder_ + "/service.keytab"; }
 
  private:

@@ -1,4 +1,4 @@
-#include "tests/frontends/nfs/kerberos/kdc.h"
+#include "tests/frontends/kerberos/kdc.h"
 
 #include <arpa/inet.h>
 #include <signal.h>
@@ -123,11 +123,27 @@ std::string Kdc::add_service(const std::string& name) {
   return name;
 }
 
-std::string Kdc::login(const std::string& name, const std::string& lifetime) {
+void Kdc::hold(const std::string& cache) {
+  const std::string own = folder_ + "/nobody.ccache";
+  if (cache.empty()) {
+    std::filesystem::remove(own);
+    return;
+  }
+  // In one step: a client may be reading it.
+  std::filesystem::copy_file(cache.substr(cache.find(':') + 1), own + ".new",
+                             std::filesystem::copy_options::overwrite_existing);
+  std::filesystem::rename(own + ".new", own);
+}
+
+std::string Kdc::login_keytab(const std::string& name, const std::string& lifetime) const {
   std::string file = name + "." + lifetime;
   for (char& c : file) c = c == '/' ? '_' : c;
-  const std::string keys = folder_ + "/" + file + ".keytab";
-  const std::string cache = "FILE:" + folder_ + "/" + file + ".ccache";
+  return folder_ + "/" + file + ".keytab";
+}
+
+std::string Kdc::login(const std::string& name, const std::string& lifetime) {
+  const std::string keys = login_keytab(name, lifetime);
+  const std::string cache = "FILE:" + keys.substr(0, keys.rfind('.')) + ".ccache";
   run("kadmin.local -q 'addprinc -randkey " + name + "'");  // it may be there
   must("kadmin.local -q 'ktadd -norandkey -k " + keys + " " + name + "'");
   must("kinit -l " + lifetime + " -k -t " + keys + " -c " + cache + " " + name);

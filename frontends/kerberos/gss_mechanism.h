@@ -1,5 +1,4 @@
-// Interface of a security mechanism for RPCSEC_GSS (RFC 2743). Kerberos is one (frontends/nfs/kerberos); tests have
-// their own.
+// A security mechanism as servers see it (RFC 2743). Kerberos is one (keytab_mechanism.h); tests have their own.
 #pragma once
 
 #include <chrono>
@@ -12,9 +11,15 @@
 
 #include "frontends/wire/reply_buffer.h"
 
-namespace stoa::rpc {
+namespace stoa::kerberos {
 
-using wire::ReplyBuffer;
+// Why a token is refused, as far as somebody can do something about it.
+enum class GssRefusal : std::uint8_t {
+  kOther,      // altered, bound to something else, no token at all, ...
+  kExpired,    // the ticket's time is over
+  kClockSkew,  // the clocks of both machines differ too much
+  kNoKey,      // the keytab has no key for this ticket
+};
 
 // The result of one token of a client.
 struct GssStep {
@@ -26,6 +31,8 @@ struct GssStep {
   // With kComplete:
   std::string principal{};  // the client's identity; never empty
   std::chrono::seconds lifetime{0};
+  // With errors:
+  GssRefusal why = GssRefusal::kOther;
 };
 
 // The server's side of one security context. One thread at a time.
@@ -38,17 +45,19 @@ class GssContext {
   // GSS_VerifyMIC, GSS_GetMIC, GSS_Unwrap, GSS_Wrap with confidentiality. False: the message was altered, or the
   // context is invalid; nothing was appended.
   virtual bool verify_mic(std::span<const std::byte> message, std::span<const std::byte> mic) = 0;
-  virtual bool append_mic(std::span<const std::byte> message, ReplyBuffer& out) = 0;
+  virtual bool append_mic(std::span<const std::byte> message, wire::ReplyBuffer& out) = 0;
   virtual bool unwrap(std::span<const std::byte> token, std::vector<std::byte>& message) = 0;
-  virtual bool append_wrapped(std::span<const std::byte> message, ReplyBuffer& out) = 0;
+  virtual bool append_wrapped(std::span<const std::byte> message, wire::ReplyBuffer& out) = 0;
 };
 
 // Thread-safe.
 class GssMechanism {
  public:
   virtual ~GssMechanism() = default;
-  // A context that waits for its first token. Must not outlive the mechanism.
-  virtual std::unique_ptr<GssContext> begin() = 0;
+  // A context that waits for its first token. Must not outlive the mechanism. `bindings`: what the client must have
+  // bound its token to (application data of RFC 2743 1.1.6); a token that is bound to something else, or to nothing, is
+  // refused. Empty: nothing is asked for.
+  virtual std::unique_ptr<GssContext> begin(std::span<const std::byte> bindings) = 0;
 };
 
-}  // namespace stoa::rpc
+}  // namespace stoa::kerberos

@@ -1,4 +1,4 @@
-#include "frontends/nfs/kerberos/keytab_mechanism.h"
+#include "frontends/kerberos/keytab_mechanism.h"
 
 #include <gssapi/gssapi_ext.h>
 #include <gssapi/gssapi_krb5.h>
@@ -8,43 +8,28 @@
 #include <utility>
 
 #include "base/log.h"
+#include "frontends/kerberos/gss_values.h"
 
-namespace stoa::nfs {
+namespace stoa::kerberos {
 namespace {
 
-gss_buffer_desc buffer_of(std::span<const std::byte> bytes) {
-  return {bytes.size(), const_cast<std::byte*>(bytes.data())};
-}
-
-// A buffer allocated by the library.
-class Buffer {
- public:
-  Buffer() = default;
-  Buffer(const Buffer&) = delete;
-  ~Buffer() {
-    OM_uint32 minor = 0;
-    gss_release_buffer(&minor, &value_);
+GssRefusal why_of(OM_uint32 major, OM_uint32 minor) {
+  switch (static_cast<krb5_error_code>(static_cast<std::int32_t>(minor))) {
+    case KRB5KRB_AP_ERR_TKT_EXPIRED:
+      return GssRefusal::kExpired;
+    case KRB5KRB_AP_ERR_SKEW:
+    case KRB5KRB_AP_ERR_TKT_NYV:
+      return GssRefusal::kClockSkew;
+    case KRB5_KT_NOTFOUND:
+    case KRB5_KT_KVNONOTFOUND:
+    case KRB5KRB_AP_ERR_BADKEYVER:
+    case KRB5KRB_AP_ERR_NOKEY:
+    case KRB5KRB_AP_ERR_NOT_US:
+    case KRB5KRB_AP_WRONG_PRINC:
+      return GssRefusal::kNoKey;
+    default:
+      return GSS_ROUTINE_ERROR(major) == GSS_S_CREDENTIALS_EXPIRED ? GssRefusal::kExpired : GssRefusal::kOther;
   }
-  gss_buffer_t get() { return &value_; }
-  std::span<const std::byte> bytes() const { return {static_cast<const std::byte*>(value_.value), value_.length}; }
-  std::string text() const { return {static_cast<const char*>(value_.value), value_.length}; }
-
- private:
-  gss_buffer_desc value_ = GSS_C_EMPTY_BUFFER;
-};
-
-std::string describe_status(OM_uint32 major, OM_uint32 minor) {
-  std::string text;
-  for (const auto& [code, type] : {std::pair{major, GSS_C_GSS_CODE}, std::pair{minor, GSS_C_MECH_CODE}}) {
-    OM_uint32 ignored = 0;
-    OM_uint32 more = 0;
-    do {
-      Buffer line;
-      if (gss_display_status(&ignored, code, type, gss_mech_krb5, &more, line.get()) != GSS_S_COMPLETE) break;
-      text.append(text.empty() ? "" : "; ").append(line.text());
-    } while (more != 0);
-  }
-  return text;
 }
 
 // An expired context still computes; the caller knows its lifetime and ends it.
@@ -63,38 +48,46 @@ struct Acceptor {
   std::mutex mutex;  // one step at a time: a client that floods us with tokens takes one processor, not all
 };
 
-class KerberosContext final : public rpc::GssContext {
+class KerberosContext final : public GssContext {
  public:
-  explicit KerberosContext(Acceptor& acceptor) : acceptor_(acceptor) {}
+  KerberosContext(Acceptor& acceptor, std::span<const std::byte> bindings)
+      : acceptor_(acceptor), bindings_(bindings.begin(), bindings.end()) {}
   ~KerberosContext() override {
     OM_uint32 minor = 0;
     gss_delete_sec_context(&minor, &context_, GSS_C_NO_BUFFER);
   }
 
-  rpc::GssStep accept(std::span<const std::byte> token) override {
+  GssStep accept(std::span<const std::byte> token) override {
     const std::lock_guard lock(acceptor_.mutex);
     gss_buffer_desc input = buffer_of(token);
     gss_name_t client = GSS_C_NO_NAME;
-    Buffer output;
+    GssBuffer output;
     OM_uint32 minor = 0;
     OM_uint32 lifetime = 0;
-    const OM_uint32 major =
-        gss_accept_sec_context(&minor, &context_, acceptor_.credential, &input, GSS_C_NO_CHANNEL_BINDINGS, &client,
-                               nullptr, output.get(), nullptr, &lifetime, nullptr);
+    OM_uint32 flags = 0;
+    gss_channel_bindings_struct bound{};
+    bound.application_data = buffer_of(bindings_);
+    OM_uint32 major = gss_accept_sec_context(&minor, &context_, acceptor_.credential, &input,
+                                             bindings_.empty() ? GSS_C_NO_CHANNEL_BINDINGS : &bound, &client, nullptr,
+                                             output.get(), &flags, &lifetime, nullptr);
+    // The library takes a client that has bound its token to nothing.
+    const bool unbound = !bindings_.empty() && (flags & GSS_C_CHANNEL_BOUND_FLAG) == 0;
+    if (major == GSS_S_COMPLETE && unbound) major = GSS_S_BAD_BINDINGS;
     const auto answer = output.bytes();
-    rpc::GssStep step{.major = major,
-                      .minor = minor,
-                      .token = {answer.begin(), answer.end()},
-                      .lifetime = std::chrono::seconds(lifetime)};
+    GssStep step{.major = major,
+                 .minor = minor,
+                 .token = {answer.begin(), answer.end()},
+                 .lifetime = std::chrono::seconds(lifetime),
+                 .why = why_of(major, minor)};
     OM_uint32 ignored = 0;
     if (major == GSS_S_COMPLETE) {
-      Buffer name;
+      GssBuffer name;
       if (gss_display_name(&ignored, client, name.get(), nullptr) == GSS_S_COMPLETE) step.principal = name.text();
       if (step.principal.empty()) step = {.major = GSS_S_FAILURE};
     }
     gss_release_name(&ignored, &client);
-    if (step.major != rpc::GssStep::kComplete && step.major != rpc::GssStep::kContinueNeeded) {
-      log_debug("nfs", "a Kerberos client was refused", {{"reason", describe_status(major, minor)}});
+    if (step.major != GssStep::kComplete && step.major != GssStep::kContinueNeeded) {
+      log_debug("kerberos", "a client was refused", {{"reason", describe_status(major, minor)}});
     }
     return step;
   }
@@ -105,10 +98,10 @@ class KerberosContext final : public rpc::GssContext {
     return gss_verify_mic(&minor, context_, &data, &token, nullptr) == GSS_S_COMPLETE;
   }
 
-  bool append_mic(std::span<const std::byte> message, rpc::ReplyBuffer& out) override {
+  bool append_mic(std::span<const std::byte> message, wire::ReplyBuffer& out) override {
     OM_uint32 minor = 0;
     gss_buffer_desc data = buffer_of(message);
-    Buffer mic;
+    GssBuffer mic;
     if (!is_good(gss_get_mic(&minor, context_, GSS_C_QOP_DEFAULT, &data, mic.get())) || mic.bytes().empty())
       return false;
     out.append(mic.bytes());
@@ -119,7 +112,7 @@ class KerberosContext final : public rpc::GssContext {
     OM_uint32 minor = 0;
     int encrypted = 0;
     gss_buffer_desc data = buffer_of(token);
-    Buffer plain;
+    GssBuffer plain;
     if (gss_unwrap(&minor, context_, &data, plain.get(), &encrypted, nullptr) != GSS_S_COMPLETE || encrypted == 0)
       return false;
     const auto bytes = plain.bytes();
@@ -127,11 +120,11 @@ class KerberosContext final : public rpc::GssContext {
     return true;
   }
 
-  bool append_wrapped(std::span<const std::byte> message, rpc::ReplyBuffer& out) override {
+  bool append_wrapped(std::span<const std::byte> message, wire::ReplyBuffer& out) override {
     OM_uint32 minor = 0;
     int encrypted = 0;
     gss_buffer_desc data = buffer_of(message);
-    Buffer token;
+    GssBuffer token;
     const OM_uint32 major = gss_wrap(&minor, context_, 1, GSS_C_QOP_DEFAULT, &data, &encrypted, token.get());
     if (!is_good(major) || encrypted == 0 || token.bytes().empty()) return false;
     out.append(token.bytes());
@@ -140,6 +133,7 @@ class KerberosContext final : public rpc::GssContext {
 
  private:
   Acceptor& acceptor_;
+  const std::vector<std::byte> bindings_;
   gss_ctx_id_t context_ = GSS_C_NO_CONTEXT;
 };
 
@@ -205,8 +199,8 @@ KeytabMechanism::KeytabMechanism(std::unique_ptr<Parts> parts, std::string realm
     : parts_(std::move(parts)), realm_(std::move(realm)) {}
 KeytabMechanism::~KeytabMechanism() = default;
 
-std::unique_ptr<rpc::GssContext> KeytabMechanism::begin() {
-  return std::make_unique<KerberosContext>(parts_->acceptor);
+std::unique_ptr<GssContext> KeytabMechanism::begin(std::span<const std::byte> bindings) {
+  return std::make_unique<KerberosContext>(parts_->acceptor, bindings);
 }
 
-}  // namespace stoa::nfs
+}  // namespace stoa::kerberos

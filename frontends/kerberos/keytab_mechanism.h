@@ -5,20 +5,21 @@
 #include <string>
 
 #include "base/error.h"
-#include "frontends/nfs/rpc/gss_mechanism.h"
+#include "frontends/kerberos/gss_mechanism.h"
 
-namespace stoa::nfs {
+namespace stoa::kerberos {
 
-class KeytabMechanism final : public rpc::GssMechanism {
+class KeytabMechanism final : public GssMechanism {
  public:
   // Reads the keytab: kInvalid when it cannot be read or holds no key. Keys that are added later are found, too.
-  // Clients may ask for any principal that has a key there; they ask for nfs/HOST@REALM.
+  // Clients may ask for any principal that has a key there: nfs/HOST@REALM over NFS, stoa/HOST@REALM or that one over
+  // the native protocol.
   static Result<std::unique_ptr<KeytabMechanism>> open(const std::string& keytab);
   ~KeytabMechanism() override;
 
   // The default realm of this machine's krb5.conf, else that of the first key.
   const std::string& realm() const { return realm_; }
-  std::unique_ptr<rpc::GssContext> begin() override;
+  std::unique_ptr<GssContext> begin(std::span<const std::byte> bindings) override;
 
  private:
   struct Parts;
@@ -28,4 +29,4 @@ class KeytabMechanism final : public rpc::GssMechanism {
   const std::string realm_;
 };
 
-}  // namespace stoa::nfs
+}  // namespace stoa::kerberos
