@@ -35,13 +35,15 @@ struct KeptFile {
   std::optional<core::Attributes> attr;
   std::optional<std::string> target;
   std::vector<KeptRights> rights;
-  Moment since = 0;     // what was sent before is not kept
-  bool opened = false;  // under the lease
+  std::uint32_t of_everybody = 0;  // AccessBits that every user has
+  Moment since = 0;                // what was sent before is not kept
+  bool opened = false;             // under the lease
   bool no_capability = false;
 
   void forget(Moment now) {
     attr.reset();
     rights.clear();
+    of_everybody = 0;
     no_capability = false;
     since = now;
   }
@@ -72,13 +74,30 @@ struct NameHash {
   std::size_t operator()(std::string_view name) const { return std::hash<std::string_view>{}(name); }
 };
 
+// How a directory is listed ahead of look-ups.
+struct LookAhead {
+  static constexpr std::uint32_t kAsksFirst = 8, kEntriesFirst = 128, kEntriesMost = 1024;
+  std::uint32_t asked = 0;                // names, of the server, since the last piece
+  std::uint32_t found = 0;                // names, here, since then
+  std::uint32_t entries = kEntriesFirst;  // of the next piece
+  std::uint64_t cookie = 0;               // behind which it begins
+  bool begun = false, under_way = false, ended = false;
+
+  // As a piece costs as much as some questions: when the last one was of use, or after as many questions.
+  bool is_due() const {
+    if (under_way || ended) return false;
+    return asked >= kAsksFirst && (!begun || found >= entries / 4 || asked >= entries / 16);
+  }
+};
+
 struct KeptDirectory {
   std::unordered_map<std::string, KeptName, NameHash, std::equal_to<>> names;
   using Files = std::unordered_map<core::FileId, KeptFile>;
   Files files;
   KeptListing listing;
-  bool complete = false;    // a name that is not in `names` does not exist
-  int listings_tried = 0;   // to become so
+  bool complete = false;   // a name that is not in `names` does not exist
+  int listings_tried = 0;  // to become so
+  LookAhead ahead;
   Moment names_since = 0;   // names of what was sent before are not kept, nor is that others are not there
   Moment listed_since = 0;  // listings that were begun before are not kept
   std::int64_t bytes = 0;   // an estimate
@@ -87,7 +106,6 @@ struct KeptDirectory {
 // Users by small numbers, which are never given twice. Bounded: when there are too many, all are forgotten.
 class KnownUsers {
  public:
-  static constexpr std::uint32_t kEverybody = 0;  // no user's number
   std::uint32_t number_of(const core::Credentials& cred);
 
  private:

@@ -25,6 +25,7 @@ std::uint32_t LeaseCache::identity_of(const core::Credentials& cred) {
 bool LeaseCache::search_known(Lease& dir, const core::Credentials& cred, std::uint32_t wanted) {
   const auto file = dir.kept.files.find(dir.file);
   if (file == dir.kept.files.end()) return false;
+  if ((file->second.of_everybody & wanted) == wanted) return true;
   const std::uint32_t user = identity_of(cred);
   return std::ranges::any_of(
       file->second.rights, [&](const KeptRights& one) { return one.user == user && (one.granted & wanted) == wanted; });
@@ -53,6 +54,7 @@ std::optional<Result<core::Attributes>> LeaseCache::lookup(const core::Credentia
   if (file == lease->kept.files.end() || !file->second.attr) return {};
   --counts_.misses;
   ++counts_.hits;
+  ++dir->kept.ahead.found;
   return Result<core::Attributes>(*file->second.attr);
 }
 
@@ -75,12 +77,16 @@ std::optional<std::uint32_t> LeaseCache::access(const core::Credentials& cred, c
   if (lease == nullptr) return {};
   const auto file = lease->kept.files.find(id);
   if (file == lease->kept.files.end()) return {};
+  const auto known = [&](std::uint32_t granted) {
+    --counts_.misses;
+    ++counts_.hits;
+    return granted & wanted;
+  };
+  if ((file->second.of_everybody & wanted) == wanted) return known(wanted);
   const std::uint32_t user = identity_of(cred);
   for (const KeptRights& one : file->second.rights) {
     if (one.user != user || (one.known & wanted) != wanted) continue;
-    --counts_.misses;
-    ++counts_.hits;
-    return one.granted & wanted;
+    return known(one.granted);
   }
   return {};
 }
@@ -130,9 +136,7 @@ bool LeaseCache::everybody_searches(core::FileId dir) {
   Lease* lease = trusted_directory(dir);
   if (lease == nullptr) return false;
   const auto file = lease->kept.files.find(dir);
-  return file != lease->kept.files.end() && std::ranges::any_of(file->second.rights, [](const KeptRights& one) {
-           return one.user == KnownUsers::kEverybody && (one.granted & core::kAccessLookup) != 0;
-         });
+  return file != lease->kept.files.end() && (file->second.of_everybody & core::kAccessLookup) != 0;
 }
 
 KnownEntry LeaseCache::known_entry(core::FileId dir, std::string_view name, core::FileId file) {

@@ -120,6 +120,14 @@ class LeaseCache : public LeaseCovers {
   void learn_no_capability(const LeaseTicket& ticket, core::FileId id);
   // Whether the directory's names are worth a question: it is leased, they are not known, and it was not asked often.
   bool begin_listing(core::FileId dir);
+  // A piece of the directory's listing that is worth a question after one more name was asked for. Empty: not now. Each
+  // is ended with the cookie behind which the next begins; 0: there is none.
+  struct Piece {
+    std::uint64_t cookie = 0;
+    std::uint32_t entries = 0;
+  };
+  std::optional<Piece> begin_look_ahead(core::FileId dir);
+  void end_look_ahead(core::FileId dir, std::uint64_t next);
   void note_open(core::FileId id);
 
   // --- own changes
@@ -161,7 +169,6 @@ class LeaseCache : public LeaseCovers {
   void keep_attributes(const LeaseTicket& ticket, const core::Attributes& attr, Lease* parent);
   void drop_file(core::FileId file);
   bool keep_name(Lease& dir, const LeaseTicket& ticket, std::string_view name, core::FileId id);
-  static void keep_rights(KeptFile& file, std::uint32_t user, std::uint32_t wanted, std::uint32_t granted);
   void forget_locked(core::FileId file);
   bool being_removed(core::FileId dir, std::string_view name) const;
   void wait_for_pins(std::unique_lock<std::mutex>& lock, std::uint64_t lease);

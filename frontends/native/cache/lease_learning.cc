@@ -17,6 +17,17 @@ constexpr std::size_t kRightsMost = 64;  // users of one file
 // Rights of a file that only its directory decides are not among what a lease on the file covers.
 constexpr std::uint32_t kKeptRights = ~std::uint32_t{core::kAccessDelete};
 
+// Rights that every user has, whatever groups it is in and whoever it is taken for. To change something depends on
+// more.
+std::uint32_t rights_of_everybody(const core::Attributes& attr) {
+  constexpr std::uint32_t kReadByAll = 0444, kExecutedByAll = 0111;
+  if (attr.has_acl) return 0;
+  std::uint32_t rights = (attr.mode & kReadByAll) == kReadByAll ? core::kAccessRead : 0u;
+  if ((attr.mode & kExecutedByAll) == kExecutedByAll)
+    rights |= attr.type == core::FileType::kDirectory ? core::kAccessLookup : core::kAccessExecute;
+  return rights;
+}
+
 std::int64_t bytes_of_name(std::string_view name) {
   return kNameBytes + static_cast<std::int64_t>(name.size());
 }
@@ -66,10 +77,7 @@ void LeaseCache::keep_attributes(const LeaseTicket& ticket, const core::Attribut
   // Replies may come in another order than the server ran them.
   if (place->attr && place->attr->change > attr.change) return;
   place->attr = attr;
-  if (attr.type != core::FileType::kDirectory) return;
-  constexpr std::uint32_t kSearchedByAll = 0111;
-  const bool all = (attr.mode & kSearchedByAll) == kSearchedByAll && !attr.has_acl;
-  keep_rights(*place, KnownUsers::kEverybody, core::kAccessLookup, all ? core::kAccessLookup : 0u);
+  place->of_everybody = rights_of_everybody(attr);
 }
 
 void LeaseCache::learn_lookup(const LeaseTicket& ticket, const core::Credentials& cred, core::FileId parent,
@@ -107,14 +115,12 @@ void LeaseCache::learn_access(const LeaseTicket& ticket, const core::Credentials
   wanted &= kKeptRights;
   const std::lock_guard lock(mutex_);
   KeptFile* place = place_of(ticket, id);
-  if (place != nullptr && wanted != 0) keep_rights(*place, identity_of(cred), wanted, granted);
-}
-
-void LeaseCache::keep_rights(KeptFile& file, std::uint32_t user, std::uint32_t wanted, std::uint32_t granted) {
-  auto at = std::ranges::find(file.rights, user, &KeptRights::user);
-  if (at == file.rights.end()) {
-    if (file.rights.size() >= kRightsMost) file.rights.clear();
-    at = file.rights.insert(file.rights.end(), {.user = user});
+  if (place == nullptr || wanted == 0) return;
+  const std::uint32_t user = identity_of(cred);
+  auto at = std::ranges::find(place->rights, user, &KeptRights::user);
+  if (at == place->rights.end()) {
+    if (place->rights.size() >= kRightsMost) place->rights.clear();
+    at = place->rights.insert(place->rights.end(), {.user = user});
   }
   at->known |= wanted;
   at->granted = (at->granted & ~wanted) | (granted & wanted);
@@ -141,6 +147,29 @@ bool LeaseCache::begin_listing(core::FileId dir) {
   if (lease == nullptr || lease->kept.complete || lease->kept.listings_tried >= kListingsMost) return false;
   ++lease->kept.listings_tried;
   return true;
+}
+
+std::optional<LeaseCache::Piece> LeaseCache::begin_look_ahead(core::FileId dir) {
+  constexpr std::int64_t kShareOfLimit = 4;  // a directory that is too large for the cache is not fetched into it
+  const std::lock_guard lock(mutex_);
+  Lease* lease = trusted_directory(dir);
+  if (lease == nullptr) return {};
+  LookAhead& ahead = lease->kept.ahead;
+  ++ahead.asked;
+  if (!ahead.is_due() || lease->kept.bytes > static_cast<std::int64_t>(limits_.bytes) / kShareOfLimit) return {};
+  ahead.under_way = ahead.begun = true;
+  return Piece{ahead.cookie, ahead.entries};
+}
+
+void LeaseCache::end_look_ahead(core::FileId dir, std::uint64_t next) {
+  const std::lock_guard lock(mutex_);
+  Lease* lease = lease_on(dir);
+  if (lease == nullptr) return;
+  LookAhead& ahead = lease->kept.ahead;
+  ahead = {.entries = std::min(ahead.entries * 2, LookAhead::kEntriesMost),
+           .cookie = next,
+           .begun = true,
+           .ended = next == 0};
 }
 
 void LeaseCache::learn_entries(const LeaseTicket& ticket, const core::Credentials& cred,

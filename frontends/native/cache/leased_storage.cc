@@ -53,6 +53,7 @@ Result<core::Attributes> LeasedStorage::lookup(const Asker& asker, core::FileId 
   if (more.parent) cache_.learn_attributes(ticket, *more.parent);
   if (found && more.granted) cache_.learn_access(ticket, asker.cred, found->id, more.rights, *more.granted);
   if (!found && found.error().code == Errc::kNotFound && cache_.begin_listing(parent)) learn_names(asker, parent);
+  if (found) look_ahead(asker, parent);
   return found;
 }
 
@@ -60,6 +61,16 @@ Result<core::Attributes> LeasedStorage::lookup(const Asker& asker, core::FileId 
 void LeasedStorage::learn_names(const Asker& asker, core::FileId dir) {
   constexpr std::uint32_t kFew = 256;
   (void)readdir(asker, {.dir = dir, .entries_max = kFew});  // what fails, or is not all of them, teaches nothing
+}
+
+// Who asks for some names of a directory asks for more of them: a listing costs less for each.
+void LeasedStorage::look_ahead(const Asker& asker, core::FileId dir) {
+  const auto piece = cache_.begin_look_ahead(dir);
+  if (!piece) return;
+  const auto entries =
+      readdir(asker, {.dir = dir, .cookie = piece->cookie, .entries_max = piece->entries, .want_attributes = true});
+  cache_.end_look_ahead(dir,
+                        entries && !entries->end && !entries->entries.empty() ? entries->entries.back().cookie : 0);
 }
 
 Result<core::Attributes> LeasedStorage::getattr(const Asker& asker, core::FileId id) {

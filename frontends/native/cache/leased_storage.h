@@ -123,6 +123,7 @@ class LeasedStorage : public ForwardingStorage, public LeaseCovers, public Lease
   void forget_rights(core::FileId file);
   // Asks for the names of a directory, if they are few, so that others are known not to be there.
   void learn_names(const Asker& asker, core::FileId dir);
+  void look_ahead(const Asker& asker, core::FileId dir);
   // Before a change that takes files from under their lease.
   void settle(const NameChange& change);
   void settle(const std::optional<HeldLease>& lease, core::FileId file);

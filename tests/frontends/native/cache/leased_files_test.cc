@@ -20,9 +20,12 @@ class LeasedFiles : public LeasedFixture {
 TEST_F(LeasedFiles, AnOpenUnderALeaseIsMadeHere) {
   const core::FileId file = known_file();
   EXPECT_EQ(calls_of([&] { leased().close(root, leased().open(root, {.id = file})->open); }), 0);
-  // Only the rights of another user are not known yet.
-  EXPECT_EQ(calls_of([&] { leased().close(ann, leased().open(ann, {.id = file})->open); }), 1);
+  // Another user's rights are not known yet, but for those that everybody has.
   EXPECT_EQ(calls_of([&] { leased().close(ann, leased().open(ann, {.id = file})->open); }), 0);
+  const auto to_write = [&] { EXPECT_FALSE(leased().open(ann, {.id = file, .access = core::kShareBoth})); };
+  EXPECT_EQ(calls_of(to_write), 2);  // the rights, and the server's own word
+  EXPECT_EQ(calls_of(to_write), 1);
+  server().opened = 0;
   EXPECT_EQ(server().opened, 0);
   const auto open = leased().open(root, {.id = file});
   ASSERT_TRUE(open);

@@ -60,6 +60,41 @@ TEST_F(LeasedNames, TheNamesOfALargeDirectoryAreNotLearntSo) {
   EXPECT_TRUE(leased().lookup(root, dir, "f299"));
 }
 
+TEST_F(LeasedNames, WhoAsksForManyNamesLearnsTheirNeighbours) {
+  const core::FileId dir = make_dir("d");
+  constexpr int kFiles = 1000;
+  const auto name = [](int i) { return "f" + std::to_string(1000 + i); };
+  for (int i = 0; i < kFiles; ++i) make_file(name(i), 0644, dir);
+  int calls = calls_of([&] {
+    for (int i = 0; i < kFiles; ++i) EXPECT_TRUE(leased().lookup(root, dir, name(i)));
+  });
+  EXPECT_LT(calls, 100);
+  // Who may open what everybody may read is known, too.
+  calls = calls_of([&] {
+    for (int i = 500; i < kFiles; ++i) {
+      const auto file = leased().lookup(bob, dir, name(i));
+      ASSERT_TRUE(file);
+      const auto open = leased().open(bob, {.id = file->id});
+      ASSERT_TRUE(open);
+      leased().close(bob, open->open);
+      EXPECT_EQ(leased().open(bob, {.id = file->id, .access = core::kShareWrite}).error().code, Errc::kAccess);
+    }
+  });
+  EXPECT_LT(calls, 3 * kFiles / 2);
+  recall(dir);
+  ASSERT_TRUE(other().unlink(root, {.parent = dir, .name = name(7)}));
+  EXPECT_EQ(leased().lookup(root, dir, name(7)).error().code, Errc::kNotFound);
+}
+
+TEST_F(LeasedNames, FewLookUpsInALargeDirectoryDoNotListIt) {
+  const core::FileId dir = make_dir("d");
+  for (int i = 0; i < 3000; ++i) make_file("f" + std::to_string(i), 0644, dir);
+  const int calls = calls_of([&] {
+    for (int i = 0; i < 7; ++i) EXPECT_TRUE(leased().lookup(root, dir, "f" + std::to_string(i * 400)));
+  });
+  EXPECT_EQ(calls, 7);
+}
+
 TEST_F(LeasedNames, WhoMayNotListADirectoryLearnsWhatIsNotThereOneByOne) {
   const core::FileId dir = make_dir("d", 0711);
   EXPECT_EQ(leased().lookup(ann, dir, "x").error().code, Errc::kNotFound);

@@ -131,11 +131,38 @@ TEST_F(Buffered, AnErrorThatNobodyWasToldIsToldToTheNextOpen) {
   EXPECT_TRUE(storage.flush(asker, kFile, open()));
 }
 
+TEST_F(Buffered, LittleThatWaitsIsDurableWithItsOwnMessage) {
+  const OpenNumber first = open(), second = open();
+  ASSERT_TRUE(write(first, 0, 10));
+  ASSERT_TRUE(write(second, 5000, 10));
+  const int messages = server.counts().messages;
+  EXPECT_TRUE(storage.commit(asker, kFile, first));
+  EXPECT_EQ(server.counts().messages, messages + 1);
+  EXPECT_EQ(server.counts().commits, 0);
+  EXPECT_FALSE(server.stored(kFile).uncommitted);
+  // What is at the server already has to be committed.
+  ASSERT_TRUE(write(first, 0, 10));
+  storage.send_unsent();
+  EXPECT_TRUE(server.stored(kFile).uncommitted);
+  ASSERT_TRUE(write(first, 20, 10));
+  EXPECT_TRUE(storage.commit(asker, kFile, first));
+  EXPECT_EQ(server.counts().commits, 1);
+  EXPECT_FALSE(server.stored(kFile).uncommitted);
+}
+
+TEST_F(Buffered, ADurableWriteThatFailsIsToldToAllOpens) {
+  server.before_write = [&](core::FileId, std::uint64_t, std::size_t) { return fail(Errc::kNoSpace); };
+  const OpenNumber first = open(), second = open();
+  ASSERT_TRUE(write(first, 0, 10));
+  EXPECT_EQ(code(storage.commit(asker, kFile, first)), Errc::kNoSpace);
+  EXPECT_EQ(code(storage.commit(asker, kFile, second)), Errc::kNoSpace);
+}
+
 TEST_F(Buffered, AFailedCommitIsToldToAllOpens) {
   std::atomic<bool> fails{true};
   server.before_commit = [&](core::FileId) -> Status { return fails ? Status(fail(Errc::kIo)) : Status{}; };
   const OpenNumber first = open(), second = open();
-  ASSERT_TRUE(write(first, 0, 10));
+  ASSERT_TRUE(write(first, 0, data::WriteBehind::kSmallSync + 1));
   EXPECT_EQ(code(storage.commit(asker, kFile, first)), Errc::kIo);
   fails = false;
   EXPECT_TRUE(storage.commit(asker, kFile, first));

@@ -148,7 +148,7 @@ class StoredFiles : public Storage {
       bytes += one.data.size();
       const Status may = before_write ? before_write(one.id, one.offset, one.data.size()) : Status{};
       const std::lock_guard lock(mutex_);
-      results.push_back(may ? take(one.id, one.open, one.offset, one.data, {.lease = one.lease})
+      results.push_back(may ? take(one.id, one.open, one.offset, one.data, {.durable = one.durable, .lease = one.lease})
                             : Result<StorageWritten>(fail(may.error())));
       if (one.closes) opens_.erase(one.open);
     }
@@ -226,7 +226,7 @@ class StoredFiles : public Storage {
     Stored& file = files_[id];
     if (file.bytes.size() < offset + data.size()) file.bytes.resize(offset + data.size());
     std::memcpy(file.bytes.data() + offset, data.data(), data.size());
-    file.uncommitted = !way.durable;
+    file.uncommitted = file.uncommitted || !way.durable;
     changed(id);
     return StorageWritten{data.size(), of(id)};
   }
