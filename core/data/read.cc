@@ -112,7 +112,10 @@ Result<ReadReply> read(const VolumeView& volume, const OpContext& ctx, const Rea
         std::memset(part.data(), 0, part.size());
       } else if (!p.written[i].empty()) {
         std::byte* at = part.data();
-        for (const DataSlice& slice : p.written[i]) at = std::ranges::copy(slice.bytes, at).out;
+        for (const DataSlice& slice : p.written[i]) {
+          std::memcpy(at, slice.bytes.data(), slice.bytes.size());
+          at += slice.bytes.size();
+        }
       } else {
         STOA_CHECK_OK(volume.blobs.read(piece.blob, piece.blob_offset, part));
       }

@@ -155,11 +155,11 @@ bool Receiver::assemble(std::span<const std::byte> bytes) {
   if (!assembly_large_.memory) {
     assembly_large_.memory = pool_.take(limits_.record_bytes_max, budget_);
     if (!assembly_large_.memory) return false;
-    std::ranges::copy(assembly_, assembly_large_.memory.data());
+    if (!assembly_.empty()) std::memcpy(assembly_large_.memory.data(), assembly_.data(), assembly_.size());
     assembly_large_.filled = assembly_.size();
     assembly_.clear();
   }
-  std::ranges::copy(bytes, assembly_large_.memory.data() + assembly_large_.filled);
+  if (!bytes.empty()) std::memcpy(assembly_large_.memory.data() + assembly_large_.filled, bytes.data(), bytes.size());
   assembly_large_.filled += bytes.size();
   return true;
 }

@@ -93,19 +93,27 @@ void CommandRing::push(int fuse, RingCommand command, const RingCommandArguments
   ++queued_;
 }
 
-Status CommandRing::enter(bool wait) {
-  const unsigned flags = wait ? IORING_ENTER_GETEVENTS : 0;
-  const long taken = ::syscall(SYS_io_uring_enter, fd_.get(), queued_, wait ? 1 : 0, flags, nullptr, 0);
+Result<bool> CommandRing::enter(unsigned completions, const __kernel_timespec* patience) {
+  unsigned flags = completions != 0 ? IORING_ENTER_GETEVENTS : 0;
+  io_uring_getevents_arg argument{};
+  if (patience != nullptr) {
+    flags |= IORING_ENTER_EXT_ARG;
+    argument.ts = reinterpret_cast<std::uint64_t>(patience);
+  }
+  const long taken = ::syscall(SYS_io_uring_enter, fd_.get(), queued_, completions, flags,
+                               patience != nullptr ? &argument : nullptr, patience != nullptr ? sizeof(argument) : 0);
   if (taken >= 0) {
     queued_ -= std::min(queued_, static_cast<std::uint32_t>(taken));
+  } else if (errno == ETIME) {
+    return false;
   } else if (errno != EINTR && errno != EAGAIN && errno != EBUSY) {
     return fail_errno(errno, "waiting for requests of the kernel");
   }
-  return {};
+  return true;
 }
 
 Status CommandRing::submit() {
-  while (queued_ > 0) STOA_CHECK_OK(enter(false));
+  while (queued_ > 0) STOA_CHECK_OK(enter(0, nullptr));
   return {};
 }
 
@@ -114,18 +122,30 @@ bool CommandRing::has_completion() const {
   return std::atomic_ref(*tail_at).load(std::memory_order_acquire) != *rings_.at<std::uint32_t>(params_.cq_off.head);
 }
 
-Result<CommandRing::Completion> CommandRing::submit_and_wait() {
+CommandRing::Completion CommandRing::take() {
   auto* const head_at = rings_.at<std::uint32_t>(params_.cq_off.head);
+  const std::uint32_t head = *head_at;
+  const auto& done = rings_.at<io_uring_cqe>(params_.cq_off.cqes)[head & (params_.cq_entries - 1)];
+  const Completion completion{.tag = done.user_data, .result = done.res};
+  std::atomic_ref(*head_at).store(head + 1, std::memory_order_release);
+  return completion;
+}
+
+Result<CommandRing::Completion> CommandRing::submit_and_wait() {
   for (;;) {
-    const std::uint32_t head = *head_at;
     const bool there = has_completion();
-    if (there && queued_ == 0) {
-      const auto& done = rings_.at<io_uring_cqe>(params_.cq_off.cqes)[head & (params_.cq_entries - 1)];
-      const Completion completion{.tag = done.user_data, .result = done.res};
-      std::atomic_ref(*head_at).store(head + 1, std::memory_order_release);
-      return completion;
-    }
-    STOA_CHECK_OK(enter(!there));
+    if (there && queued_ == 0) return take();
+    STOA_CHECK_OK(enter(there ? 0 : 1, nullptr));
+  }
+}
+
+Result<std::optional<CommandRing::Completion>> CommandRing::submit_and_wait_for(std::chrono::milliseconds patience) {
+  const __kernel_timespec time{.tv_sec = patience.count() / 1000, .tv_nsec = patience.count() % 1000 * 1'000'000};
+  for (;;) {
+    const bool there = has_completion();
+    if (there && queued_ == 0) return take();
+    STOA_TRY(in_time, enter(there ? 0 : 1, &time));
+    if (!in_time && !has_completion()) return std::nullopt;
   }
 }
 

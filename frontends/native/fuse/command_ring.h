@@ -4,8 +4,10 @@
 #include <linux/io_uring.h>
 #include <sys/uio.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "base/error.h"
@@ -31,8 +33,6 @@ class CommandRing {
   // In `queue`, which is that of the entry but for a refusal.
   void push_register(int fuse, const RingEntry& entry, std::uint16_t queue, std::uint64_t tag);
   void push_commit(int fuse, std::uint64_t commit_id, std::uint16_t queue, std::uint64_t tag);
-  // Whether submit_and_wait() would not block.
-  bool has_completion() const;
   // Submits what is queued.
   Status submit();
   struct Completion {
@@ -41,6 +41,8 @@ class CommandRing {
   };
   // Submits what is queued and blocks for one completion: one call of the system for both.
   Result<Completion> submit_and_wait();
+  // The same for so long; nothing: none has come.
+  Result<std::optional<Completion>> submit_and_wait_for(std::chrono::milliseconds patience);
 
  private:
   class Mapping {
@@ -63,8 +65,10 @@ class CommandRing {
   CommandRing(OwnedFd fd, const io_uring_params& params);
   void push(int fuse, RingCommand command, const RingCommandArguments& arguments, std::span<const iovec> buffers,
             std::uint64_t tag);
-  // Submits; waits for a completion if `wait`.
-  Status enter(bool wait);
+  bool has_completion() const;
+  Completion take();
+  // Submits; waits for `completions` of them, not beyond `patience` (null: for ever). False: it was beyond.
+  Result<bool> enter(unsigned completions, const __kernel_timespec* patience);
   bool mapped() const { return rings_ && submissions_; }
 
   const OwnedFd fd_;

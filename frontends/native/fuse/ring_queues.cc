@@ -112,11 +112,7 @@ bool RingQueues::seat(RingEntry& entry) {
   auto made = RingSeat::make(fuse_, entry, *this);
   if (!made) return false;
   const std::lock_guard lock(mutex_);
-  became_idle(entry.queue());
-  if (!(*made)->start()) {
-    became_busy(entry.queue());
-    return false;
-  }
+  if (!(*made)->start()) return false;
   seats_.push_back(std::move(*made));
   return true;
 }

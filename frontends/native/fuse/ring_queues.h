@@ -45,10 +45,6 @@ class RingQueues {
   // --- for seats
   Dispatcher& dispatcher() { return *dispatcher_; }
   bool ended() const { return ended_.load(); }
-  // Around a request.
-  void became_busy(std::uint16_t queue) { queues_[queue].idle.fetch_sub(1, std::memory_order_relaxed); }
-  // True: the queue has so many at rest that this thread may be needed late.
-  bool became_idle(std::uint16_t queue) { return queues_[queue].idle.fetch_add(1, std::memory_order_relaxed) >= kWarm; }
   // Before a request of the queue is answered later. False: too many are.
   bool park(std::uint16_t queue);
   void unpark(std::uint16_t queue) { queues_[queue].parked.fetch_sub(1); }
@@ -57,14 +53,11 @@ class RingQueues {
   static constexpr std::uint32_t kEntries = 256;
   // Of a processor that does not run.
   static constexpr std::uint32_t kEntriesAtRest = 8;
-  // So many at rest keep the memory of large requests.
-  static constexpr std::int32_t kWarm = 3;
   // So many requests of a queue may wait for a lock; the others are for those who set one free.
   static constexpr std::uint32_t kParkedMost = 192;
 
  private:
   struct Queue {
-    std::atomic<std::int32_t> idle{0};  // seats
     std::atomic<std::uint32_t> parked{0};
     std::uint32_t parked_most = 0;
   };

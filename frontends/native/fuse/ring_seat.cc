@@ -10,6 +10,11 @@
 #include "frontends/native/fuse/ring_queues.h"
 
 namespace stoa::native::fuse {
+namespace {
+
+constexpr std::chrono::milliseconds kRest{1000};
+
+}  // namespace
 
 Result<std::unique_ptr<RingSeat>> RingSeat::make(int fuse, RingEntry& entry, RingQueues& queues) {
   STOA_TRY(ring, CommandRing::open(1));
@@ -80,7 +85,7 @@ void RingSeat::run() {
   }
   while (serve()) {
     if (!committed_) push_commit();
-    const auto done = ring_->submit_and_wait();
+    const auto done = next();
     if (done && done->result >= 0) continue;
     if (done && is_end_of_connection(done->result)) {
       queues_.end();
@@ -92,8 +97,17 @@ void RingSeat::run() {
   }
 }
 
+// Memory of large requests is given back when none has come for a while. A request is put into the entry while this
+// thread waits, so what is not there when a wait ends comes with the next.
+Result<CommandRing::Completion> RingSeat::next() {
+  if (!entry_.is_large()) return ring_->submit_and_wait();
+  STOA_TRY(done, ring_->submit_and_wait_for(kRest));
+  if (done) return *done;
+  entry_.give_back();
+  return ring_->submit_and_wait();
+}
+
 bool RingSeat::serve() {
-  queues_.became_busy(entry_.queue());
   committed_ = false;
   state_.store(State::kAsked);
   const auto request = entry_.request();
@@ -105,7 +119,6 @@ bool RingSeat::serve() {
   if (!parked_) reply(entry_.unique(), 0, {});
   const bool answered = state_.load() == State::kAnswered || wait_for_reply();
   if (std::exchange(parked_, false)) queues_.unpark(entry_.queue());
-  if (queues_.became_idle(entry_.queue()) && answered && entry_.is_large()) give_back_memory();
   return answered;
 }
 
@@ -114,12 +127,6 @@ bool RingSeat::wait_for_reply() {
   // Whoever ends the connection after this look ends the wait, as it finds the state.
   if (!queues_.ended()) state_.wait(State::kAsked);
   return state_.load() == State::kAnswered;
-}
-
-void RingSeat::give_back_memory() {
-  if (!committed_) deliver();
-  // The ring is worked on by this thread alone: what is not there now comes when the seat waits.
-  if (!ring_->has_completion()) entry_.give_back();
 }
 
 }  // namespace stoa::native::fuse

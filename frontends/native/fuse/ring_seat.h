@@ -39,7 +39,7 @@ class RingSeat : public ReplyChannel {
   bool serve();
   bool wait_for_reply();
   void push_commit();
-  void give_back_memory();
+  Result<CommandRing::Completion> next();
 
   const int fuse_;
   RingEntry& entry_;

@@ -14,6 +14,9 @@ namespace {
 using wire::Decoded;
 using wire::Ran;
 
+// Less content is copied behind the head of its reply.
+constexpr std::size_t kSentInPlace = 32u << 10;
+
 // Longer than any sync; shorter than clients are patient.
 constexpr std::chrono::milliseconds kCallTime{50'000};
 
@@ -216,13 +219,19 @@ bool MessageHandler::begin(DecodedMessage& message, wire::ReplyBuffer& out) {
   return false;
 }
 
-Bytes MessageHandler::answer(Connection& connection, wire::Record& record, DecodedMessage& message,
-                             wire::Clock::time_point now, core::PendingDurability* pending) {
+Bytes MessageHandler::Reply::whole() const {
+  Bytes frame = head;
+  frame.insert(frame.end(), payload.bytes().begin(), payload.bytes().end());
+  return frame;
+}
+
+MessageHandler::Reply MessageHandler::answer(Connection& connection, wire::Record& record, DecodedMessage& message,
+                                             wire::Clock::time_point now, core::PendingDurability* pending) {
   message.waits_for = core::kNoFile;
   core::OpContext ctx;
   if (const WireStatus refused = enter(connection, message, now, ctx); refused != WireStatus::ok) {
     report(connection, message, refused);
-    return refusal(message, refused);
+    return {.head = refusal(message, refused)};
   }
   ctx.defers = pending != nullptr;
   OperationRun run{native_, ctx, *message.session, message, &record.memory};
@@ -237,19 +246,29 @@ Bytes MessageHandler::answer(Connection& connection, wire::Record& record, Decod
   Header header = reply_header(message.view.header, MessageKind::kReply, WireStatus::ok);
   header.operation_count = static_cast<U32>(run.count());
   header.flags = message.session->leases.flags(native_.opens);
-  return encode_message(header, {}, run.records(), run.payload());
+  Reply reply{.head = encode_head(header, {}, run.records(), run.payload())};
+  reply.payload = run.take_payload();
+  return reply;
+}
+
+void MessageHandler::finish_slot(const DecodedMessage& message, const Reply& reply) {
+  if (!message.began) return;
+  Slots& slots = message.session->slots;
+  if (!message.changes) return slots.finish(message.view.header.slot, nullptr);
+  const Bytes kept = reply.whole();
+  slots.finish(message.view.header.slot, &kept);
 }
 
 Ran MessageHandler::run(Connection& connection, wire::Record& record, DecodedMessage& message,
                         wire::Clock::time_point now, core::PendingDurability* pending, wire::ReplyBuffer& out,
                         wire::ReplyBuffer& at_once) {
   if (!begin(message, at_once)) return Ran::kAnswered;
-  const Bytes reply = answer(connection, record, message, now, pending);
+  const Reply reply = answer(connection, record, message, now, pending);
   if (message.waits_for != core::kNoFile) return Ran::kWaits;
-  out.append(reply);
+  out.append(reply.head);
+  out.append(reply.payload.bytes());
   // It waits for nothing, so durable() will not be called.
-  if (pending == nullptr && message.began)
-    message.session->slots.finish(message.view.header.slot, message.changes ? &reply : nullptr);
+  if (pending == nullptr) finish_slot(message, reply);
   return Ran::kReplied;
 }
 
@@ -261,12 +280,19 @@ wire::Payload MessageHandler::run_alone(Connection& connection, wire::Record& re
   }
   if (!begin(message, out)) return {};
   core::PendingDurability pending;
-  Bytes reply = answer(connection, record, message, now, &pending);
+  Reply reply = answer(connection, record, message, now, &pending);
   if (message.waits_for != core::kNoFile) return {.waits = true};
-  if (!pending.empty() && !native_.sync(pending)) reply = refusal(message, WireStatus::not_durable);
-  out.append(reply);
-  if (message.began) message.session->slots.finish(message.view.header.slot, message.changes ? &reply : nullptr);
-  return {};
+  if (!pending.empty() && !native_.sync(pending)) reply = {.head = refusal(message, WireStatus::not_durable)};
+  finish_slot(message, reply);
+  out.append(reply.head);
+  if (reply.payload.size() < kSentInPlace) {
+    out.append(reply.payload.bytes());
+    return {};
+  }
+  const auto keep = std::make_shared<const wire::ReplyBuffer>(std::move(reply.payload));
+  wire::Payload payload;
+  payload.slices.push_back({.bytes = keep->bytes(), .length = keep->size(), .keep = keep});
+  return payload;
 }
 
 void MessageHandler::durable(DecodedMessage& message, std::span<const std::byte> reply, wire::Clock::time_point) {

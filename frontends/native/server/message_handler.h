@@ -44,9 +44,17 @@ class MessageHandler {
   // The context for the caller, by the rules of the export as they are now. The status refuses the whole message.
   WireStatus enter(Connection& connection, const DecodedMessage& message, wire::Clock::time_point now,
                    core::OpContext& ctx);
+  // A frame in two parts: large content is sent from where it was read to.
+  struct Reply {
+    Bytes head{};
+    wire::ReplyBuffer payload{};
+    Bytes whole() const;
+  };
   // Runs the message. Empty, with `waits_for` set: it has met a recall and done nothing, and is to be run again.
-  Bytes answer(Connection& connection, wire::Record& record, DecodedMessage& message, wire::Clock::time_point now,
+  Reply answer(Connection& connection, wire::Record& record, DecodedMessage& message, wire::Clock::time_point now,
                core::PendingDurability* pending);
+  // What it holds of its slot ends.
+  static void finish_slot(const DecodedMessage& message, const Reply& reply);
   Bytes refusal(const DecodedMessage& message, WireStatus why);
   // Tells audit what channel_refusal() or enter() has refused.
   void report(const Connection& connection, const DecodedMessage& message, WireStatus why);

@@ -74,12 +74,6 @@ std::size_t OperationRun::room() const {
   return std::min({most, payload_most, kCachedReplyBytesMax - std::min(kCachedReplyBytesMax, kept)});
 }
 
-std::span<std::byte> OperationRun::add_payload(std::size_t bytes) {
-  const std::size_t at = payload_.size();
-  payload_.resize(at + bytes);
-  return std::span(payload_).subspan(at);
-}
-
 void OperationRun::all() {
   const core::RequestKey key = session.request_key(message.view.header.slot, message.view.header.sequence);
   const core::Durability durability = ctx.durability;

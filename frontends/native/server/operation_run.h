@@ -10,6 +10,7 @@
 #include "core/api/context.h"
 #include "frontends/native/server/native_protocol.h"
 #include "frontends/wire/record_pool.h"
+#include "frontends/wire/reply_buffer.h"
 
 namespace stoa::native {
 
@@ -34,7 +35,9 @@ class OperationRun {
   // be run again from its beginning.
   core::FileId waits_for() const { return changed_ ? core::kNoFile : recalled_; }
   const Bytes& records() const { return records_; }
-  const Bytes& payload() const { return payload_; }
+  std::span<const std::byte> payload() const { return payload_.bytes(); }
+  // Once all is run.
+  wire::ReplyBuffer take_payload() { return std::move(payload_); }
 
   // --- for operations
   // The file of an operand. kBadHandle: none, or the operation that it names has none.
@@ -75,10 +78,14 @@ class OperationRun {
   }
   // How many bytes the reply may yet have for this operation: its record and what it adds to the payload.
   std::size_t room() const;
-  // Room at the end of the payload, which the caller cuts by keep_payload().
-  std::span<std::byte> add_payload(std::size_t bytes);
+  // Appends to the payload what `fill` writes: up to `most` bytes; it returns how many.
+  template <class Fill>
+  void add_payload(std::size_t most, const Fill& fill) {
+    wire::ReplyBuffer::Reservation room(payload_, 0, most, 1);
+    const std::size_t length = fill(room.content());
+    room.commit(length, [] {});
+  }
   U32 payload_end() const { return static_cast<U32>(payload_.size()); }
-  void cut_payload(std::size_t size) { payload_.resize(size); }
 
   NativeProtocol& native;
   core::Namespace& ns;
@@ -99,7 +106,7 @@ class OperationRun {
   bool changed_ = false;                   // by an operation that has succeeded
   core::FileId recalled_ = core::kNoFile;
   Bytes records_;
-  Bytes payload_;
+  wire::ReplyBuffer payload_;
 };
 
 // A name for a new entry, or of one that is there. kInvalid: empty, "." or "..", or with '/' or NUL; kNameTooLong.

@@ -13,11 +13,13 @@ WireStatus op_read(OperationRun& run, const ReadArgs& in, ReadReply& out) {
   const U32 at = run.payload_end();
   const std::size_t length = std::min<std::size_t>(in.length, run.room());
   if (length == 0 && in.length != 0) return WireStatus::too_large;
-  const std::span<std::byte> into = run.add_payload(length);
-  const auto reply = run.with_open_rights(file, OpenRight::kRead, [&](const core::OpContext& ctx) {
-    return run.ns.read(ctx, {.id = file, .offset = in.offset, .into = into});
+  Result<core::ReadReply> reply = fail(Errc::kInvalid);
+  run.add_payload(length, [&](std::span<std::byte> into) {
+    reply = run.with_open_rights(file, OpenRight::kRead, [&](const core::OpContext& ctx) {
+      return run.ns.read(ctx, {.id = file, .offset = in.offset, .into = into});
+    });
+    return reply ? reply->length : 0;
   });
-  run.cut_payload(at + (reply ? reply->length : 0));
   if (!reply) return run.failed(reply.error());
   out = {.data_at = at,
          .data_bytes = static_cast<U32>(reply->length),
