@@ -289,6 +289,35 @@ def a_removed_open_directory_is_empty(d, _other):
         return error(os.listdir, file)
 
 
+# What the kernel keeps of a directory: names for everybody who may search it, and its listing.
+@rule(["None", "'EACCES'", "None", "'EACCES'"])
+def the_right_to_search_is_that_of_now(d, other):
+    os.mkdir(d + "/s")
+    put(d + "/s/x")
+    seen = []
+    for where, mode in ((d, 0o755), (d, 0o700), (other, 0o755), (other, 0o710)):
+        os.chmod(where + "/s", mode)
+        os.stat(d + "/s/x")
+        seen.append(as_user(1000, 1000, [], lambda: os.stat(d + "/s/x") and None))
+    return seen
+
+
+@rule([[], ["a"], ["a"], ["a", "b"], ["b"], [["b", 5]]])
+def a_listing_is_that_of_now(d, other):
+    def listed():
+        os.listdir(d)
+        return sorted(os.listdir(d))
+    seen = [listed()]
+    put(d + "/a")
+    seen += [listed(), listed()]
+    put(other + "/b")
+    seen.append(listed())
+    os.unlink(other + "/a")
+    seen.append(listed())
+    put(other + "/b", b"12345")
+    return [*seen, [[entry.name, entry.stat().st_size] for entry in os.scandir(d)]]
+
+
 # rights, as root and as users.
 simple("chmod", "0o5751", lambda d, other: (put(d + "/x"), os.chmod(d + "/x", 0o5751), mode_of(other + "/x"))[2])
 simple("chown_takes_set_id_bits", "0o755", lambda d, other: (os.chmod(put(d + "/x"), 0o6755), os.chown(d + "/x", 7, 8), mode_of(other + "/x"))[2])

@@ -31,6 +31,10 @@ struct KeptRights {
   std::uint32_t known = 0, granted = 0;  // AccessBits
 };
 
+// AccessBits that every user has, whatever groups it is in and whoever it is taken for. To change something depends on
+// more.
+std::uint32_t rights_of_everybody(const core::Attributes& attr);
+
 struct KeptFile {
   std::optional<core::Attributes> attr;
   std::optional<std::string> target;

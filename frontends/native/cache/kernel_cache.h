@@ -13,6 +13,9 @@ namespace stoa::native {
 class KernelCache {
  public:
   virtual void forget_names(core::FileId directory, std::span<const std::string> names) = 0;
+  // All names of all directories, without a lock: a thread that serves a request may ask for it. False: the kernel
+  // cannot.
+  virtual bool forget_all_names() = 0;
   virtual void forget_attributes(core::FileId file) = 0;
   virtual void forget_pages(core::FileId file) = 0;  // and attributes
 

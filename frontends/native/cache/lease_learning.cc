@@ -17,7 +17,12 @@ constexpr std::size_t kRightsMost = 64;  // users of one file
 // Rights of a file that only its directory decides are not among what a lease on the file covers.
 constexpr std::uint32_t kKeptRights = ~std::uint32_t{core::kAccessDelete};
 
-// Rights that every user has, whatever groups it is in and whoever it is taken for. To change something depends on
+std::int64_t bytes_of_name(std::string_view name) {
+  return kNameBytes + static_cast<std::int64_t>(name.size());
+}
+
+}  // namespace
+
 // more.
 std::uint32_t rights_of_everybody(const core::Attributes& attr) {
   constexpr std::uint32_t kReadByAll = 0444, kExecutedByAll = 0111;
@@ -27,12 +32,6 @@ std::uint32_t rights_of_everybody(const core::Attributes& attr) {
     rights |= attr.type == core::FileType::kDirectory ? core::kAccessLookup : core::kAccessExecute;
   return rights;
 }
-
-std::int64_t bytes_of_name(std::string_view name) {
-  return kNameBytes + static_cast<std::int64_t>(name.size());
-}
-
-}  // namespace
 
 void LeaseCache::add_bytes(Lease& lease, std::int64_t more) {
   lease.kept.bytes += more;

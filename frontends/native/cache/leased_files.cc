@@ -94,7 +94,8 @@ Result<core::Attributes> LeasedStorage::setattr(const Asker& asker, core::FileId
   if (attr && !rights) {
     cache_.changed(ticket, id, *attr);
   } else {
-    forget_rights(id);
+    const bool all_search = attr && (rights_of_everybody(*attr) & core::kAccessLookup) != 0;
+    forget_rights(id, !all_search);
   }
   return attr;
 }

@@ -211,9 +211,10 @@ Status LeasedStorage::rename(const Asker& asker, const core::RenameRequest& requ
 }
 
 // The names of a directory that everybody might search are in the kernel for everybody.
-void LeasedStorage::forget_rights(core::FileId file) {
+void LeasedStorage::forget_rights(core::FileId file, bool names_too) {
   cache_.forget(file);
-  if (const std::uint64_t lease = cache_.lease_of(file); lease != 0) engine_.give_back(lease);
+  const std::uint64_t lease = names_too ? cache_.lease_of(file) : 0;
+  if (lease != 0) engine_.give_back(lease);
 }
 
 // The kernel asks for the capabilities of a program before each write that may end them, and ls -l for the ACL of each
@@ -244,7 +245,7 @@ Status LeasedStorage::change_xattr(core::FileId file, std::string_view name, con
   if (rights) opens_.make_real(file);  // as setattr() of rights
   const Status changed = call();
   if (rights) {
-    forget_rights(file);
+    forget_rights(file, true);
   } else {
     cache_.forget(file);
   }

@@ -119,8 +119,8 @@ class LeasedStorage : public ForwardingStorage, public LeaseCovers, public Lease
   template <class Call>
   Result<core::Attributes> making(const Asker& asker, core::FileId parent, std::string_view name, const Call& call);
   Status change_xattr(core::FileId file, std::string_view name, const std::function<Status()>& call);
-  // After a change that may be one of rights.
-  void forget_rights(core::FileId file);
+  // After a change that may be one of rights. `names_too`: to search a directory, too.
+  void forget_rights(core::FileId file, bool names_too);
   // Asks for the names of a directory, if they are few, so that others are known not to be there.
   void learn_names(const Asker& asker, core::FileId dir);
   void look_ahead(const Asker& asker, core::FileId dir);

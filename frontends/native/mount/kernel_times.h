@@ -32,7 +32,9 @@ class KernelTimes {
                        leases_->known_entry(directory, name, file).name;
     return keeps ? leases_->trusted_for() : std::chrono::nanoseconds(0);
   }
-  bool may_keep_names(core::FileId directory) const { return one_user_ || leases_->everybody_searches(directory); }
+  bool may_keep_names(core::FileId directory) const { return one_user_ || everybody_searches(directory); }
+  // Whether the kernel has names of the directory for all users because of that.
+  bool shares_names(core::FileId directory) const { return !one_user_ && everybody_searches(directory); }
   // What is known of entries that were listed some time ago. Empty: the kernel keeps nothing of them.
   std::function<KnownEntry(std::string_view name, core::FileId file)> known_entries(const fuse::Call& call,
                                                                                     core::FileId directory) const {
@@ -52,6 +54,10 @@ class KernelTimes {
   }
 
  private:
+  bool everybody_searches(core::FileId directory) const {
+    return leases_ != nullptr && leases_->everybody_searches(directory);
+  }
+
   LeasedStorage* const leases_;
   const bool one_user_;
 };
@@ -65,9 +71,10 @@ class KernelNotices : public KernelCache {
   // The kernel takes the lock of the directory for one name, which a call under way may have; all at once it does
   // without.
   void forget_names(core::FileId directory, std::span<const std::string> names) override {
-    if (notifier_.inval_all_entries()) return;
+    if (forget_all_names()) return;
     for (const std::string& name : names) (void)notifier_.inval_entry(directory, name);
   }
+  bool forget_all_names() override { return notifier_.inval_all_entries().has_value(); }
   void forget_attributes(core::FileId file) override { (void)notifier_.inval_inode(file, -1, 0); }
   void forget_pages(core::FileId file) override { (void)notifier_.inval_inode(file, 0, 0); }
 

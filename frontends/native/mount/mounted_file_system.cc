@@ -56,9 +56,13 @@ Status MountedFileSystem::require(const Asker& asker, core::FileId id, std::uint
   return {};
 }
 
-// Attributes alone: the kernel takes no lock for them, so a thread that serves a request may do this.
-void MountedFileSystem::forget_attributes(core::FileId id) {
-  if (KernelCache* const kernel = kernel_.load()) kernel->forget_attributes(id);
+// Attributes, and all names: the kernel takes no lock for them, so a thread that serves a request may do this. Of a
+// kernel that cannot do it with all names they go with the lease of their directory, a moment later.
+void MountedFileSystem::forget_rights(core::FileId id, bool names_too) {
+  KernelCache* const kernel = kernel_.load();
+  if (kernel == nullptr) return;
+  kernel->forget_attributes(id);
+  if (names_too) (void)kernel->forget_all_names();
 }
 
 Result<fuse::Entry> MountedFileSystem::lookup(const fuse::Call& call, core::FileId parent, std::string_view name) {
@@ -91,7 +95,10 @@ Result<fuse::TimedAttributes> MountedFileSystem::setattr(const fuse::Call& call,
   if (const auto entry = opens_.find(file.handle); entry && set.size) {
     return unkept(storage_.setattr(opener(call, *entry), file.id, entry->open, set));
   }
-  return unkept(storage_.setattr(process(call), file.id, 0, set));
+  const bool searched = (set.mode || set.uid || set.gid) && times_.shares_names(file.id);
+  auto attr = storage_.setattr(process(call), file.id, 0, set);
+  if (searched && attr && (rights_of_everybody(*attr) & core::kAccessLookup) == 0) forget_rights(file.id, true);
+  return unkept(std::move(attr));
 }
 
 Result<std::string> MountedFileSystem::readlink(const fuse::Call& call, core::FileId id) {
@@ -190,15 +197,17 @@ Result<std::vector<std::string>> MountedFileSystem::list_xattrs(const fuse::Call
 Status MountedFileSystem::set_xattr(const fuse::Call& call, core::FileId id, std::string_view name,
                                     std::string_view value, core::XattrMode mode) {
   STOA_CHECK_OK(check_xattr_name(call, name, Errc::kNotOwner));
+  const bool searched = times_.shares_names(id);
   const Status set = storage_.set_xattr(process(call), {.id = id, .name = name, .value = value, .mode = mode});
-  if (is_posix_acl(name)) forget_attributes(id);
+  if (is_posix_acl(name)) forget_rights(id, searched);
   return set;
 }
 
 Status MountedFileSystem::remove_xattr(const fuse::Call& call, core::FileId id, std::string_view name) {
   STOA_CHECK_OK(check_xattr_name(call, name, Errc::kNotOwner));
+  const bool searched = times_.shares_names(id);
   const Status removed = storage_.remove_xattr(process(call), {.id = id, .name = name});
-  if (is_posix_acl(name)) forget_attributes(id);
+  if (is_posix_acl(name)) forget_rights(id, searched);
   return removed;
 }
 

@@ -83,7 +83,8 @@ class MountedFileSystem : public fuse::FileSystem {
                            Result<core::Attributes> made) const;
   // The process that asks, with its groups: for what is decided by permissions.
   Asker process(const fuse::Call& call);
-  void forget_attributes(core::FileId id);
+  // Behind a change of rights of which the reply does not tell. `names_too`: also of those to search a directory.
+  void forget_rights(core::FileId id, bool names_too);
   // The user who opened a file. For requests of closing and of content: no look at the process, which may be in
   // execve(2).
   Asker opener(const fuse::Call& call, const OpenEntry& entry) const;

@@ -171,6 +171,9 @@ TEST_F(LeasedNames, WhoMayNoLongerSearchADirectoryFindsNoNameInTheKernel) {
   EXPECT_FALSE(leased().known_entry(dir, "f", dir).name);
   EXPECT_FALSE(leased().known_entry(dir, "g", core::kNoFile).name);
   const std::uint64_t lease = server().lease_of(dir);
+  ASSERT_TRUE(leased().setattr(root, dir, 0, {.mode = 0711}));
+  EXPECT_EQ(server().lease_of(dir), lease);
+  EXPECT_FALSE(server().is_acknowledged(lease)) << "everybody searches it as before";
   ASSERT_TRUE(leased().setattr(root, dir, 0, {.mode = 0750}));
   EXPECT_FALSE(leased().everybody_searches(dir));
   server().wait_for_return(lease);  // which ends the names in the kernel

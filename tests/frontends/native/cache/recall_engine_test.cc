@@ -23,6 +23,7 @@ class Diary : public KeptUnderLeases, public KernelCache {
   void forget_names(core::FileId, std::span<const std::string> names) override {
     for (const std::string& name : names) add("name " + name);
   }
+  bool forget_all_names() override { return false; }
   void forget_attributes(core::FileId) override { add("attributes"); }
   void forget_pages(core::FileId) override { add("pages"); }
 
