@@ -38,6 +38,13 @@ Status set_soft(std::string_view value, MountOptions& options) {
   return {};
 }
 
+// TCP is what there is, so both mean the same.
+Status check_transport(std::string_view value) {
+  if (value == "auto" || value == "tcp") return {};
+  return fail(Errc::kInvalid,
+              "there is no transport '" + std::string(value) + "'; there are: transport=auto, transport=tcp");
+}
+
 // False: there is no such option.
 Result<bool> set_option(std::string_view word, MountOptions& options) {
   const std::size_t equals = word.find('=');
@@ -48,6 +55,8 @@ Result<bool> set_option(std::string_view word, MountOptions& options) {
       STOA_CHECK_OK(set_path(name, value, options.key_file));
     else if (name == "ca")
       STOA_CHECK_OK(set_path(name, value, options.ca_file));
+    else if (name == "transport")
+      STOA_CHECK_OK(check_transport(value));
     else if (name == "soft")
       STOA_CHECK_OK(set_soft(value, options));
     else
@@ -77,10 +86,10 @@ Status read_mount_options(std::string_view list, bool sloppy, MountOptions& opti
     if (word.empty()) continue;
     STOA_TRY(known, set_option(word, options));
     if (!known && !sloppy) {
-      return fail(
-          Errc::kInvalid,
-          "there is no option '" + std::string(word) +
-              "' for a mount; there are: ro, noexec, nosuid, nodev, key=FILE, ca=FILE, tls, notls, soft=SECONDS");
+      return fail(Errc::kInvalid,
+                  "there is no option '" + std::string(word) +
+                      "' for a mount; there are: ro, noexec, nosuid, nodev, key=FILE, ca=FILE, tls, notls, "
+                      "transport=auto|tcp, soft=SECONDS");
     }
   }
   if (options.tls == native::TlsWish::kOff && !options.ca_file.empty()) {

@@ -29,6 +29,7 @@ Result<std::shared_ptr<ClientConnection>> SessionClient::log_in_at(const Url::Ho
   {
     const std::lock_guard state(mutex_);
     if (stopping_) return fail(Errc::kShutdown);
+    if (rests_) return fail(Errc::kBusy, "another process takes the session over");
     known = session_;
   }
   STOA_TRY(entered, security_->enter(std::move(fresh), host.name, host.port, kConnectPatience, key_,
