@@ -211,6 +211,7 @@ class ReplaceTest(MountedCase):
 
         # The server starts anew: the new process asks back what the first one has opened and locked.
         self.server.kill()
+        self.assertIn("server does not answer", self.replace(a, code=1))
         self.server.start()
         first.look(0, Copy.most * 2)
         gone.look(0, Copy.most * 2)

@@ -20,6 +20,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint32_t kChannels = 2;
 // For each step of a process that is replaced: less than the other waits for all of them.
 constexpr std::chrono::seconds kStepPatience{8};
+constexpr std::chrono::seconds kAnswerPatience{2};  // for the server, before anything is stopped
 
 // The kernel has the switch, and it is off.
 bool io_uring_is_off() {
@@ -139,7 +140,7 @@ Status ServedMount::may_hand_over() {
   Client& client = client_->client();
   Batch question;
   question.add<operations::getattr>({.file = File{client.facts().root}});
-  CallOptions once{.deadline = Deadline(Clock::now() + kStepPatience), .asks_once = true};
+  CallOptions once{.deadline = Deadline(Clock::now() + kAnswerPatience), .asks_once = true};
   if (client_->key() == KeyKind::kHost) once.as = Identity{};
   // Whatever it answers.
   if (client.call(question, once)) return {};

@@ -79,7 +79,7 @@ Result<Word> next_word(int socket) {
         std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now()).count();
     const int count = ::poll(&ready, 1, static_cast<int>(std::max<std::int64_t>(left, 0)));
     if (count > 0) return read_word(socket, 0);
-    if (count == 0) return fail(Errc::kTimeout, "the other process of the mount says nothing");
+    if (count == 0) return fail(Errc::kTimeout, "the other process of the mount says nothing; try again");
     if (errno != EINTR) return fail_errno(errno, "poll");
   }
 }

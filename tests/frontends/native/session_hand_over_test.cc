@@ -12,10 +12,10 @@ class NativeHandOver : public NativeTest {
     must<operations::open>(*one, {.file = file, .open = open, .access = core::kShareBoth});
     must<operations::lock>(*one, {.file = file, .owner = 1, .offset = 5, .length = 5, .exclusive = 1});
   }
-  Result<std::unique_ptr<Client>> resume(const SessionState& state) {
-    return Client::connect({.url = url("test"),
-                            .key_file = key_file("host HOSTKEY host-secret\n"),
-                            .resumes = std::make_shared<SessionState>(state)});
+  Result<std::unique_ptr<Client>> resume(const SessionState& state,
+                                         const std::string& key = "host HOSTKEY host-secret\n") {
+    return Client::connect(
+        {.url = url("test"), .key_file = key_file(key), .resumes = std::make_shared<SessionState>(state)});
   }
   WireStatus write(Client& client, std::string_view data) {
     Batch batch;
@@ -69,6 +69,23 @@ TEST_F(NativeHandOver, WhoDoesNotTakeItLeavesItToTheFirst) {
   one->take_back();
   EXPECT_TRUE(is_locked());
   EXPECT_EQ(write(*one, "on"), WireStatus::ok);
+}
+
+TEST_F(NativeHandOver, OnlyTheSameSessionGoesOn) {
+  auto state = one->hand_over(soon());
+  ASSERT_TRUE(state);
+  const auto by_another_key = resume(*state, "user " + ann_key.access_key + " " + ann_key.secret_key + "\n");
+  ASSERT_FALSE(by_another_key);
+  EXPECT_EQ(by_another_key.error().code, Errc::kStale);
+  // The server starts anew in between: the first client asks its state back.
+  restart();
+  const auto late = resume(*state);
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code, Errc::kStale);
+  one->take_back();
+  EXPECT_EQ(write(*one, "on"), WireStatus::ok);
+  EXPECT_TRUE(is_locked());
+  EXPECT_FALSE(one->lost(open));
 }
 
 TEST_F(NativeHandOver, CallsWaitUntilItIsTakenBack) {
