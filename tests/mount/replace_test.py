@@ -97,7 +97,7 @@ class Copy:
 
 
 class ReplaceTest(MountedCase):
-    seconds = 90
+    seconds = 240
 
     @classmethod
     def setUpClass(cls):
