@@ -216,7 +216,7 @@ Status Device::may_pause() const {
   if (!rings_) return {};
   return fail(Errc::kNotSupported,
               "its requests come over io_uring, which the kernel lets no other process take over; unmount it and mount "
-              "it again, if the next time is to be different with N in /sys/module/fuse/parameters/enable_uring");
+              "it again (while /sys/module/fuse/parameters/enable_uring is N, if the next process is to take it over)");
 }
 
 Status Device::pause(Clock::time_point until) {
