@@ -33,6 +33,7 @@ struct MountLine {
   bool tls = false;
   bool no_tls = false;
   bool foreground = false;
+  bool replace = false;
 };
 struct UmountLine {
   std::string directory;
@@ -44,6 +45,29 @@ std::string from_environment(const char* name) {
   return value == nullptr ? std::string{} : std::string(value);
 }
 
+Status set_tls(const MountLine& line, native::mount::MountOptions& options) {
+  if (!line.ca_file.empty()) options.ca_file = line.ca_file;
+  if (line.tls) options.tls = native::TlsWish::kRequired;
+  if (line.no_tls) options.tls = native::TlsWish::kOff;
+  if (options.tls != native::TlsWish::kOff) return {};
+  if (options.url.starts_with("stoas://"))
+    return fail(Errc::kInvalid, "stoas:// in the URL and --no-tls exclude each other");
+  options.ca_file.clear();
+  return {};
+}
+
+// The mount outlives the working directory.
+Status make_absolute(native::mount::MountOptions& options) {
+  std::error_code failed;
+  for (std::string* path : {&options.directory, &options.key_file, &options.ca_file, &options.log_file}) {
+    if (path->empty()) continue;
+    const std::filesystem::path absolute = std::filesystem::absolute(*path, failed);
+    if (failed) return fail(Errc::kInvalid, *path + ": " + failed.message());
+    *path = absolute.lexically_normal().string();
+  }
+  return {};
+}
+
 Result<native::mount::MountOptions> mount_options(const MountLine& line) {
   native::mount::MountOptions options;
   options.url = line.words.size() == 2 ? line.words[0] : from_environment("STOA_NATIVE_URL");
@@ -53,6 +77,7 @@ Result<native::mount::MountOptions> mount_options(const MountLine& line) {
     return fail(Errc::kInvalid, "sec=krb5 and --key-file exclude each other");
   if (!line.key_file.empty()) options.key_file = line.key_file;
   if (options.key_file.empty() && !options.kerberos) options.key_file = from_environment("STOA_NATIVE_KEY_FILE");
+  options.log_file = line.log_file;
   if (options.url.empty()) {
     return fail(Errc::kInvalid, "no server is named; give its URL (stoa://HOST/EXPORT) before the directory");
   }
@@ -62,36 +87,36 @@ Result<native::mount::MountOptions> mount_options(const MountLine& line) {
         "no key is named; give its file with --key-file, or in STOA_NATIVE_KEY_FILE, or log in by Kerberos with "
         "-o sec=krb5");
   }
-  if (!line.ca_file.empty()) options.ca_file = line.ca_file;
-  if (options.ca_file.empty()) options.ca_file = from_environment("STOA_NATIVE_CA_FILE");
-  if (line.tls) options.tls = native::TlsWish::kRequired;
-  if (line.no_tls) options.tls = native::TlsWish::kOff;
-  if (options.tls == native::TlsWish::kOff) {
-    if (options.url.starts_with("stoas://"))
-      return fail(Errc::kInvalid, "stoas:// in the URL and --no-tls exclude each other");
-    options.ca_file.clear();
-  }
-  // The mount outlives the working directory.
-  std::error_code failed;
-  for (std::string* path : {&options.directory, &options.key_file, &options.ca_file}) {
-    if (path->empty()) continue;
-    const std::filesystem::path absolute = std::filesystem::absolute(*path, failed);
-    if (failed) return fail(Errc::kInvalid, *path + ": " + failed.message());
-    *path = absolute.lexically_normal().string();
-  }
+  STOA_CHECK_OK(set_tls(line, options));
+  if (options.ca_file.empty() && options.tls != native::TlsWish::kOff)
+    options.ca_file = from_environment("STOA_NATIVE_CA_FILE");
+  STOA_CHECK_OK(make_absolute(options));
   return options;
 }
 
-// SIGINT and SIGTERM unmount the directory: it is free at once, and the mount ends with its last open file.
+// Those of the process that is replaced, with what the line says besides. What the environment says is for new mounts.
+Status amend_options(const MountLine& line, native::mount::MountOptions& options) {
+  STOA_CHECK_OK(read_mount_options(line.options, line.sloppy, options));
+  if (!line.key_file.empty()) options.key_file = line.key_file;
+  if (!line.log_file.empty()) options.log_file = line.log_file;
+  STOA_CHECK_OK(set_tls(line, options));
+  STOA_CHECK_OK(make_absolute(options));
+  if (!options.log_file.empty()) STOA_CHECK_OK(set_log_file(options.log_file));
+  return {};
+}
+
+// SIGINT and SIGTERM unmount the directory: it is free at once, and the mount ends with its last open file. Before this
+// process serves what another has mounted, they end the process alone.
 class SignalsUnmount {
  public:
-  explicit SignalsUnmount(std::string directory) {
+  explicit SignalsUnmount(std::string directory, bool serves = true) : serves_(serves) {
     sigemptyset(&set_);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set_, signal);
     ::pthread_sigmask(SIG_BLOCK, &set_, nullptr);
     thread_ = std::thread([this, directory = std::move(directory)] {
       int signal = 0;
       while (::sigwait(&set_, &signal) == 0 && !over_.load()) {
+        if (!serves_.load()) ::_exit(kRefused);
         const Status unmounted = native::fuse::unmount_fuse(directory, true);
         if (!unmounted) log_warning("mount", "cannot unmount", {{"cause", unmounted.error().detail}});
       }
@@ -102,19 +127,36 @@ class SignalsUnmount {
     ::pthread_kill(thread_.native_handle(), SIGTERM);
     thread_.join();
   }
+  void serves() { serves_.store(true); }
 
  private:
   sigset_t set_{};
-  std::atomic<bool> over_{false};
+  std::atomic<bool> over_{false}, serves_;
   std::thread thread_;
 };
 
-Status run_here(const native::mount::MountOptions& options, const std::string& log_file,
-                const std::function<void()>& mounted) {
-  set_log_level(LogLevel::kInfo);
-  if (!log_file.empty()) STOA_CHECK_OK(set_log_file(log_file));
-  const SignalsUnmount signals(options.directory);
-  return native::mount::serve_mount(options, mounted);
+// Serves a mount, until it ends; calls its argument when it has begun.
+using Serves = std::function<Status(const std::function<void()>& began)>;
+
+Serves serve_new(const native::mount::MountOptions& options) {
+  return [options](const std::function<void()>& began) -> Status {
+    set_log_level(LogLevel::kInfo);
+    if (!options.log_file.empty()) STOA_CHECK_OK(set_log_file(options.log_file));
+    const SignalsUnmount signals(options.directory);
+    return native::mount::serve_mount(options, began);
+  };
+}
+
+Serves take_over(const MountLine& line, const std::string& directory) {
+  return [line, directory](const std::function<void()>& began) -> Status {
+    set_log_level(LogLevel::kInfo);
+    SignalsUnmount signals(directory, false);
+    const auto amend = [&line](native::mount::MountOptions& options) { return amend_options(line, options); };
+    return native::mount::replace_mount(directory, amend, [&] {
+      signals.serves();
+      began();
+    });
+  };
 }
 
 void leave_terminal() {
@@ -127,9 +169,9 @@ void leave_terminal() {
 }
 
 // The process of the mount, which never returns: the error goes to `report`, or nothing when all is well.
-[[noreturn]] void run_behind(const native::mount::MountOptions& options, const std::string& log_file, int report) {
+[[noreturn]] void run_behind(const Serves& serves, int report) {
   ::setsid();
-  const Status ended = run_here(options, log_file, [report] {
+  const Status ended = serves([report] {
     leave_terminal();
     ::close(report);
   });
@@ -142,14 +184,14 @@ void leave_terminal() {
   ::_exit(ended ? kDone : kRefused);
 }
 
-Outcome mount_behind(const native::mount::MountOptions& options, const std::string& log_file) {
+Outcome mount_behind(const Serves& serves) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail_errno(errno, "pipe");
   const pid_t child = ::fork();
   if (child < 0) return fail_errno(errno, "fork");
   if (child == 0) {
     ::close(ends[0]);
-    run_behind(options, log_file, ends[1]);
+    run_behind(serves, ends[1]);
   }
   ::close(ends[1]);
   std::string report;
@@ -172,11 +214,23 @@ Outcome mount_behind(const native::mount::MountOptions& options, const std::stri
   return fail(static_cast<Errc>(static_cast<unsigned char>(report[0])), report.substr(1));
 }
 
+Result<Serves> server_of(const MountLine& line) {
+  if (!line.replace) {
+    STOA_TRY(options, mount_options(line));
+    return serve_new(options);
+  }
+  if (line.words.size() != 1)
+    return fail(Errc::kInvalid, "--replace takes the directory alone; the server stays the one that is mounted");
+  native::mount::MountOptions place{.directory = line.words[0]};
+  STOA_CHECK_OK(make_absolute(place));
+  return take_over(line, place.directory);
+}
+
 Outcome mount(const MountLine& line) {
-  STOA_TRY(options, mount_options(line));
+  STOA_TRY(serves, server_of(line));
   if (line.fake) return kDone;
-  if (!line.foreground) return mount_behind(options, line.log_file);
-  STOA_CHECK_OK(run_here(options, line.log_file, [] {}));
+  if (!line.foreground) return mount_behind(serves);
+  STOA_CHECK_OK(serves([] {}));
   return kDone;
 }
 
@@ -251,11 +305,14 @@ void add_mount_commands(CLI::App& app, Session& session) {
       ->add_option("-o", o->options,
                    "As in fstab: ro, noexec, nosuid, nodev, key=FILE, ca=FILE, sec=krb5 (log in by Kerberos, with the "
                    "ticket that "
-                   "kinit has got or the keys of KRB5_CLIENT_KTNAME, and no key file), tls, notls, soft=SECONDS (calls "
+                   "kinit has got or the keys of KRB5_CLIENT_KTNAME, and no key file), tls, notls, transport=auto|tcp, soft=SECONDS (calls "
                    "fail when "
                    "the server does not answer for so long; else they wait)")
       ->type_name("OPTION,...");
   command->add_option("--log-file", o->log_file, "Log there instead of to standard error")->type_name("FILE");
+  command->add_flag("--replace", o->replace,
+                    "Take over what is mounted on DIR from the process that serves it, as after an upgrade: programs "
+                    "notice nothing. Its options stay, except for those that are given");
   command->add_flag("--foreground", o->foreground, "Stay in the foreground until it is unmounted");
   command->callback([&session, o] { session.command = [o] { return mount(*o); }; });
 

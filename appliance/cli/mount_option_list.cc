@@ -48,6 +48,13 @@ Status set_security(std::string_view value, MountOptions& options) {
   return {};
 }
 
+// TCP is what there is, so both mean the same.
+Status check_transport(std::string_view value) {
+  if (value == "auto" || value == "tcp") return {};
+  return fail(Errc::kInvalid,
+              "there is no transport '" + std::string(value) + "'; there are: transport=auto, transport=tcp");
+}
+
 // False: there is no such option.
 Result<bool> set_option(std::string_view word, MountOptions& options) {
   const std::size_t equals = word.find('=');
@@ -60,6 +67,8 @@ Result<bool> set_option(std::string_view word, MountOptions& options) {
       STOA_CHECK_OK(set_path(name, value, options.ca_file));
     else if (name == "sec")
       STOA_CHECK_OK(set_security(value, options));
+    else if (name == "transport")
+      STOA_CHECK_OK(check_transport(value));
     else if (name == "soft")
       STOA_CHECK_OK(set_soft(value, options));
     else
@@ -91,7 +100,7 @@ Status read_mount_options(std::string_view list, bool sloppy, MountOptions& opti
     if (!known && !sloppy) {
       return fail(Errc::kInvalid, "there is no option '" + std::string(word) +
                                       "' for a mount; there are: ro, noexec, nosuid, nodev, key=FILE, ca=FILE, "
-                                      "sec=krb5, tls, notls, soft=SECONDS");
+                                      "sec=krb5, tls, notls, transport=auto|tcp, soft=SECONDS");
     }
   }
   if (options.tls == native::TlsWish::kOff && !options.ca_file.empty()) {

@@ -45,12 +45,13 @@ Outcome stats(const Session& session, const StatsLine& line) {
     print_prometheus(report, line.directory);
     return kDone;
   }
-  Json all{{"server", report.server}, {"transport", report.transport}};
+  Json all{{"server", report.server}, {"transport", report.transport}, {"process", report.process}};
   for (const auto& [name, value] : report.counters) all[name] = value;
   session.print(all, [&] {
     Table table({"WHAT", "VALUE"});
     table.add({"server", printable(report.server)});
     table.add({"transport", printable(report.transport)});
+    table.add({"process", std::to_string(report.process)});
     for (const auto& [name, value] : report.counters) table.add({printable(name), std::to_string(value)});
     table.print();
   });

@@ -67,13 +67,15 @@ class FstabTest(unittest.TestCase):
         self.passes('mount -a -T "$FSTAB"; mountpoint -q "$D"', FSTAB=self.fstab(line.replace("noauto,", "defaults,")))
 
     def test_stoa_mount_takes_the_same(self):
-        said = self.passes('"$STOA" mount -o ro,key="$KEY" "$URL" "$D"; findmnt -no OPTIONS "$D"; "$STOA" umount "$D"')
+        said = self.passes('"$STOA" mount -o ro,transport=tcp,key="$KEY" "$URL" "$D"; findmnt -no OPTIONS "$D"; "$STOA" umount "$D"')
         self.assertRegex(said, "ro,nosuid,nodev")
 
     def test_wrong_options_are_named(self):
         for option, named in (("frobnicate", "'frobnicate'"), ("frobnicate=1", "'frobnicate=1'"), ("key", "'key'"),
                               ("key=", "key=FILE"), ("soft=0", "soft"), ("soft=-1", "soft"), ("soft=5s", "soft"), ("soft=86401", "soft"),
-                              ("soft=99999999999999999999", "soft"), ("sec=krb5i", "there is no security"), ("sec=krb5,key=/x", "exclude each other"), ("notls,ca=/x", "exclude each other")):
+                              ("soft=99999999999999999999", "soft"), ("sec=krb5i", "there is no security"), ("sec=krb5,key=/x", "exclude each other"), ("notls,ca=/x", "exclude each other"),
+                              ("transport=rdma", "transport=tcp"),
+                              ("transport=", "transport=auto"), ("transport", "'transport'")):
             for way in ('mount -t stoa -o "key=$KEY,$OPTION" "$URL" "$D"', '"$STOA" mount -o "key=$KEY,$OPTION" "$URL" "$D"'):
                 code, said = self.run_apart(way + '; code=$?; mountpoint -q "$D" && exit 98; exit $code', OPTION=option)
                 self.assertEqual(code, 2, (option, said))

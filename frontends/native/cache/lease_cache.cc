@@ -79,6 +79,7 @@ void LeaseCache::pause(core::FileId file, std::uint32_t bits) {
 
 std::optional<LeaseWish> LeaseCache::wish(core::FileId file, bool of_files, std::uint32_t bits) {
   const std::lock_guard lock(mutex_);
+  if (!asks_) return {};
   bits &= ~paused_bits(file);
   Lease* lease = lease_on(file);
   if (lease != nullptr && (lease->asking || lease->going != 0 || lease->of_files != of_files)) return {};
@@ -242,6 +243,13 @@ std::vector<std::uint64_t> LeaseCache::superfluous() {
     --left;
     bytes -= std::min(bytes, static_cast<std::uint64_t>(lease.kept.bytes));
   }
+  return found;
+}
+
+std::vector<std::uint64_t> LeaseCache::leases() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::uint64_t> found;
+  for (const auto& [number, lease] : leases_) found.push_back(number);
   return found;
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <list>
@@ -82,6 +83,9 @@ class LeaseCache : public LeaseCovers {
   bool knows(std::uint64_t number) const;
   // Those least recently used that are too many now, or whose names are.
   std::vector<std::uint64_t> superfluous();
+  // Whether leases are asked for; at first they are.
+  void set_asking(bool asks) { asks_ = asks; }
+  std::vector<std::uint64_t> leases() const;  // also those that are being asked for
   std::vector<core::FileId> opened_files() const;
   // The files lease on this directory; 0: there is none.
   std::uint64_t lease_of(core::FileId directory) const;
@@ -184,6 +188,7 @@ class LeaseCache : public LeaseCovers {
 
   LeaseCalls& calls_;
   const LeaseCacheLimits limits_;
+  std::atomic<bool> asks_{true};
   mutable std::mutex mutex_;  // guards all below
   std::condition_variable unpinned_;
   std::uint32_t waiting_ = 0;  // for pins

@@ -1,6 +1,8 @@
 // Questions, and names.
 #include "frontends/native/cache/leased_storage.h"
 
+#include <thread>
+
 #include "frontends/native/cache/asking.h"
 #include "frontends/native/protocol/posix_acl_name.h"
 
@@ -29,6 +31,21 @@ void LeasedStorage::set_kept(KeptUnderLeases* kept) {
     kept_ = kept;
   }
   engine_.set_kept(kept);
+}
+
+Status LeasedStorage::give_all_back(std::chrono::steady_clock::time_point until) {
+  constexpr std::chrono::milliseconds kLook{2};
+  constexpr int kLooksAnew = 50;  // one that was being asked for when it was to end is ended once more
+  cache_.set_asking(false);
+  for (int looks = 0;; ++looks) {
+    const std::vector<std::uint64_t> held = cache_.leases();
+    if (held.empty()) return {};
+    if (std::chrono::steady_clock::now() >= until) return fail(Errc::kTimeout, "leases are still held");
+    if (looks % kLooksAnew == 0) {
+      for (const std::uint64_t lease : held) engine_.give_back(lease);
+    }
+    std::this_thread::sleep_for(kLook);
+  }
 }
 
 void LeasedStorage::want(const core::Credentials& cred, core::FileId file, std::uint32_t bits) {

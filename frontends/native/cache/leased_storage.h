@@ -35,6 +35,14 @@ class LeasedStorage : public ForwardingStorage, public LeaseCovers, public Lease
   void stop_recalls() { engine_.stop(); }
   LeaseStats stats() const { return {cache_.counts(), opens_.size()}; }
 
+  // --- for a process that goes on with the session
+  // Gives all leases back, as if they were recalled, and asks for none until ask_again(). kTimeout: some are still
+  // held. Not called by what is told of recalls.
+  Status give_all_back(std::chrono::steady_clock::time_point until);
+  void ask_again() { cache_.set_asking(true); }
+  std::vector<LocalOpen> local_opens() const { return opens_.all(); }
+  void restore(const LocalOpen& open) { opens_.restore(open); }
+
   // For what the kernel is told: taken before the question, the pin behind the answer.
   LeaseTicket ticket() { return cache_.ticket(); }
   std::optional<LeasePin> pin_since(const LeaseTicket& ticket, core::FileId file, std::uint32_t bits) {

@@ -12,6 +12,19 @@ OpenNumber LocalOpens::add(core::FileId file, const core::Credentials& cred, std
   return number;
 }
 
+std::vector<LocalOpen> LocalOpens::all() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<LocalOpen> all;
+  for (const auto& [number, open] : opens_) all.push_back({number, open.file, open.cred, open.access});
+  return all;
+}
+
+void LocalOpens::restore(const LocalOpen& open) {
+  const std::lock_guard lock(mutex_);
+  opens_.emplace(open.number, Open{.file = open.file, .cred = open.cred, .access = open.access});
+  of_file_[open.file].insert(open.number);
+}
+
 OpenNumber LocalOpens::at_server(OpenNumber open) const {
   const std::lock_guard lock(mutex_);
   return opens_.contains(open) ? 0 : open;

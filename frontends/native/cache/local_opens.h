@@ -19,6 +19,13 @@
 
 namespace stoa::native {
 
+struct LocalOpen {
+  OpenNumber number = 0;
+  core::FileId file = core::kNoFile;
+  core::Credentials cred{};
+  std::uint32_t access = 0;  // ShareBits
+};
+
 // Thread-safe.
 class LocalOpens {
  public:
@@ -35,6 +42,9 @@ class LocalOpens {
   void make_real(std::span<const core::FileId> files);
   void make_real(core::FileId file) { make_real(std::span(&file, 1)); }
   bool any(core::FileId file) const;
+  // Of another process: those that the server has refused stay local there, too.
+  std::vector<LocalOpen> all() const;
+  void restore(const LocalOpen& open);
   std::size_t size() const;
 
  private:

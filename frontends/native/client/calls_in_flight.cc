@@ -7,7 +7,13 @@
 
 namespace stoa::native {
 
+CallsInFlight::CallsInFlight(std::span<const U32> sequences, std::size_t channels, ChannelReading& reading)
+    : slots_(sequences.size()), channels_(channels), reading_(reading) {
+  for (std::size_t i = 0; i < sequences.size(); ++i) slots_[i].sequence = sequences[i];
+}
+
 std::shared_ptr<CallsInFlight::Call> CallsInFlight::take_slot_locked(Done done) {
+  if (frozen_) return nullptr;
   const auto free = std::ranges::find_if(slots_, [](const Slot& slot) { return slot.call == nullptr; });
   if (free == slots_.end()) return nullptr;
   auto call = std::make_shared<Call>();
@@ -152,6 +158,34 @@ Status CallsInFlight::wait_for_abandoned_writes(const std::vector<U64>& files, c
     if (abandoned_writes_locked(files)) turns.wait(settled_, lock);
   }
   return {};
+}
+
+Result<std::vector<U32>> CallsInFlight::freeze(const Patience& patience) {
+  std::unique_lock lock(mutex_);
+  frozen_ = true;
+  Turns turns(patience);
+  const auto busy = [](const Slot& slot) { return slot.call != nullptr; };
+  while (std::ranges::any_of(slots_, busy)) {
+    const Status waited = stopped_ ? Status(fail(Errc::kShutdown)) : turns.check(lock);
+    if (!waited) {
+      lock.unlock();
+      thaw();
+      return fail(waited.error());
+    }
+    // A slot that becomes free is told to one of those who wait for it.
+    if (std::ranges::any_of(slots_, busy)) turns.wait(free_, lock);
+  }
+  std::vector<U32> sequences;
+  for (const Slot& slot : slots_) sequences.push_back(slot.sequence);
+  return sequences;
+}
+
+void CallsInFlight::thaw() {
+  {
+    const std::lock_guard lock(mutex_);
+    frozen_ = false;
+  }
+  free_.notify_all();
 }
 
 std::vector<std::shared_ptr<const Frame>> CallsInFlight::unanswered(std::size_t channel, std::int64_t now_ns) {

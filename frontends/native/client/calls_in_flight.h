@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/deadline.h"
@@ -51,6 +52,8 @@ class CallsInFlight {
 
   CallsInFlight(U32 slots, std::size_t channels, ChannelReading& reading)
       : slots_(slots), channels_(channels), reading_(reading) {}
+  // Goes on with the slots of another process.
+  CallsInFlight(std::span<const U32> sequences, std::size_t channels, ChannelReading& reading);
 
   // A free slot and its next sequence. `make` makes the frame, with no lock held. kTimeout (interrupted, too),
   // kShutdown.
@@ -73,6 +76,10 @@ class CallsInFlight {
   // kShutdown.
   Status wait_for_abandoned_writes(const std::vector<U64>& files, const Patience& patience);
   bool has_abandoned_writes() const;
+  // Messages that are begun from now on wait; returns the newest sequence of each slot when none is under way.
+  // kTimeout, kShutdown: they go on.
+  Result<std::vector<U32>> freeze(const Patience& patience);
+  void thaw();
 
   // It is sent now, unless it was answered: the frame, else null.
   std::shared_ptr<const Frame> leaves(Call& call, std::int64_t now_ns);
@@ -132,7 +139,7 @@ class CallsInFlight {
   std::deque<Slot> slots_;
   std::deque<Channel> channels_;
   U64 session_ = 0;
-  bool stopped_ = false;
+  bool stopped_ = false, frozen_ = false;
   ChannelReading& reading_;
 };
 

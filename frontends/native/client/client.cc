@@ -30,6 +30,18 @@ std::int64_t Client::trusted_until_ns() const {
 bool Client::lost(std::uint64_t open) const {
   return session_->lost(open);
 }
+Result<SessionState> Client::hand_over(const Deadline& deadline) {
+  return session_->hand_over(deadline);
+}
+void Client::take_back() {
+  session_->take_back();
+}
+void Client::leave_session() {
+  session_->leave_session();
+}
+void Client::take_session() {
+  session_->take_session();
+}
 SessionFacts Client::facts() const {
   return session_->facts();
 }

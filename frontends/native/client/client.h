@@ -19,6 +19,7 @@
 #include "frontends/native/client/batch.h"
 #include "frontends/native/client/lease_events.h"
 #include "frontends/native/client/replies.h"
+#include "frontends/native/client/session_state.h"
 #include "frontends/native/client/tls_wish.h"
 
 namespace stoa::native {
@@ -40,6 +41,8 @@ struct ClientOptions {
   // connection, and acts as the user of their principal. `key_file` is not used.
   bool kerberos = false;
   LeaseEvents* leases = nullptr;  // null: the program asks for none. Outlives the client
+  // Not null: the session of another process goes on here (Client::hand_over), of the same export and key.
+  std::shared_ptr<const SessionState> resumes{};
 };
 
 // For whom a call asks. Only with a host's key; with a user's key or by Kerberos it is that user, and this is left out.
@@ -112,6 +115,17 @@ class Client {
   // Whether an open or a lock of the file was lost: the server ended the session, or it could not be asked back. Calls
   // through a lost open fail with kStale.
   bool lost(std::uint64_t open) const;
+
+  // Commits the writes that are kept, waits until no message is under way, and tells the session: another process may
+  // go on with it. Calls wait from then on, for take_back(), and nothing is sent any more. kTimeout: nothing has
+  // changed.
+  Result<SessionState> hand_over(const Deadline& deadline);
+  // The other process did not go on with it.
+  void take_back();
+  // It did: the session does not end with the client. Between hand_over() and the destructor.
+  void leave_session();
+  // A session of another process (ClientOptions::resumes) is that one's until then: it does not end with this client.
+  void take_session();
 
   SessionFacts facts() const;
   ClientCounts counts() const;

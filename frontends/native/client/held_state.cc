@@ -74,6 +74,20 @@ std::vector<HeldState::Lock> HeldState::locks() const {
   return locks_;
 }
 
+HeldState::All HeldState::all() const {
+  const std::lock_guard lock(mutex_);
+  All all{.locks = locks_, .lost = {lost_.begin(), lost_.end()}};
+  for (const auto& [number, open] : opens_) all.opens.push_back(open);
+  return all;
+}
+
+void HeldState::restore(const All& all) {
+  const std::lock_guard lock(mutex_);
+  for (const Open& open : all.opens) opens_[open.number] = open;
+  locks_ = all.locks;
+  lost_ = {all.lost.begin(), all.lost.end()};
+}
+
 void HeldState::lose_open(U64 number) {
   const std::lock_guard lock(mutex_);
   lost_.insert(number);

@@ -29,6 +29,14 @@ class HeldState {
   void note(U16 code, const RecordView& arguments, U64 file, std::span<const std::byte> call);
   std::vector<Open> opens() const;
   std::vector<Lock> locks() const;
+  // All of it, for a process that goes on with the session.
+  struct All {
+    std::vector<Open> opens{};  // the lost ones, too
+    std::vector<Lock> locks{};
+    std::vector<U64> lost{};  // numbers of opens
+  };
+  All all() const;
+  void restore(const All& all);
   // They could not be asked back. The opens of a file go with its locks: who relied on the lock must not go on.
   void lose_open(U64 number);
   void lose_file(U64 file);

@@ -27,14 +27,23 @@ Result<std::shared_ptr<ClientConnection>> SessionClient::log_in_at(const Url::Ho
   STOA_TRY(fresh, security_->open(host.name, host.port, kConnectPatience));
   const std::lock_guard lock(login_mutex_);
   U64 known = 0;
+  bool anothers = false;
   {
     const std::lock_guard state(mutex_);
     if (stopping_) return fail(Errc::kShutdown);
+    if (rests_) return fail(Errc::kBusy, "another process takes the session over");
     known = session_;
+    anothers = left_;
   }
   STOA_TRY(entered, security_->enter(std::move(fresh), host.name, host.port, kConnectPatience, key_,
                                      {url_.export_name, client_id_, known}, wait));
   const auto& [connection, welcome] = entered;
+  // What the other process holds is for that one to ask back.
+  if (anothers && welcome.session != known) {
+    return fail(Errc::kStale,
+                "the server has started anew, or has no session of the other process under this key; try "
+                "again, with the key of the mount");
+  }
   ChannelReading& reading = *this;
   trust_.session_lasts(std::chrono::seconds(welcome.lease_seconds));
   if (calls_ == nullptr) calls_ = std::make_unique<CallsInFlight>(welcome.slots - 1, channels_.size(), reading);

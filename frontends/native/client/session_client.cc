@@ -26,6 +26,7 @@ Result<std::unique_ptr<SessionClient>> SessionClient::connect(const ClientOption
   const bool verified = url.tls || !options.ca_file.empty();
   STOA_TRY(security, ChannelSecurity::make(verified ? TlsWish::kRequired : options.tls, options.ca_file));
   std::unique_ptr<SessionClient> client(new SessionClient(options, url, key, std::move(security)));
+  if (options.resumes != nullptr) client->resume_session(*options.resumes);
   STOA_CHECK_OK(client->timed_.start(1));
   STOA_CHECK_OK(client->waiting_.start(kWaitingThreads));
   std::chrono::milliseconds wait{0};
@@ -34,7 +35,7 @@ Result<std::unique_ptr<SessionClient>> SessionClient::connect(const ClientOption
   for (std::size_t i = 0; i < client->channels_.size(); ++i) {
     STOA_CHECK_OK(start_quiet_thread(client->channels_[i]->thread, [&made = *client, i] { made.run_channel(i); }));
   }
-  STOA_CHECK_OK(client->find_path());
+  if (options.resumes == nullptr) STOA_CHECK_OK(client->find_path());
   return client;
 }
 
@@ -44,7 +45,7 @@ SessionClient::SessionClient(const ClientOptions& options, Url url, ClientKey ke
       url_(std::move(url)),
       key_(std::move(key)),
       security_(std::move(security)),
-      client_id_(make_client_id()),
+      client_id_(options.resumes != nullptr ? options.resumes->client_id : make_client_id()),
       leases_(options.leases),
       trust_(options.channels) {
   for (std::uint32_t i = 0; i < options.channels; ++i) channels_.push_back(std::make_unique<Channel>());
@@ -52,15 +53,16 @@ SessionClient::SessionClient(const ClientOptions& options, Url url, ClientKey ke
 
 SessionClient::~SessionClient() {
   U64 session = 0;
+  bool told = false;
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
     session = session_;
+    told = left_;  // it goes on elsewhere
   }
   stop_changed_.notify_all();
   const Bytes goodbye = encode_message(
       {.version = kVersion, .kind = static_cast<U16>(MessageKind::kGoodbye), .session = session}, {}, {}, {});
-  bool told = false;
   for (const auto& channel : channels_) {
     const std::lock_guard lock(channel->mutex);
     if (channel->connection == nullptr) continue;

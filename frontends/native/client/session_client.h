@@ -33,6 +33,10 @@ class SessionClient final : private ChannelReading {
   std::uint64_t new_number() { return ++last_number_; }
   bool lost(std::uint64_t open) const { return held_.lost(open); }
   std::int64_t trusted_until_ns() const { return options_.leases == nullptr ? 0 : trust_.until_ns(); }
+  Result<SessionState> hand_over(const Deadline& deadline);
+  void take_back();
+  void leave_session();
+  void take_session();
   SessionFacts facts() const;
   ClientCounts counts() const;
   void break_connections();
@@ -128,6 +132,9 @@ class SessionClient final : private ChannelReading {
   void ask_for_lost_leases();
   Status find_path();
 
+  // --- from one process to another (session_hand_over.cc)
+  void resume_session(const SessionState& state);
+
   // --- recovery (session_recovery.cc), on a fresh connection that nobody else uses yet
   Status recover(ClientConnection& connection, const Welcome& welcome);
   Status reclaim_opens(ClientConnection& connection, const Welcome& welcome);
@@ -164,6 +171,8 @@ class SessionClient final : private ChannelReading {
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable stop_changed_;
   bool stopping_ = false;
+  bool rests_ = false;  // another process goes on with the session, or is about to: nobody logs in
+  bool left_ = false;   // it is that of another process, and does not end with this client
   U64 session_ = 0;
   SessionFacts facts_;
   std::string unreachable_;  // why, since the last connection has ended; empty: it is there

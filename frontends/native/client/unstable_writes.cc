@@ -79,4 +79,9 @@ bool UnstableWrites::take_loss(U64 file) {
   return lost_.erase(file) != 0;
 }
 
+std::vector<U64> UnstableWrites::losses() const {
+  const std::lock_guard lock(mutex_);
+  return {lost_.begin(), lost_.end()};
+}
+
 }  // namespace stoa::native

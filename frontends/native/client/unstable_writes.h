@@ -51,6 +51,7 @@ class UnstableWrites {
   // Bytes of the file are lost: the next commit of it says so, once.
   void lose(U64 file);
   bool take_loss(U64 file);
+  std::vector<U64> losses() const;
 
  private:
   // Its bytes, and what is kept beside them.

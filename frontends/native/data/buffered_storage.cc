@@ -329,6 +329,41 @@ void BufferedStorage::send_unsent() {
   if (writes_.any_unsent()) writes_.flush(files_.all());
 }
 
+BufferedState BufferedStorage::state() const {
+  BufferedState state;
+  for (const File& file : files_.all()) {
+    const std::lock_guard lock(file->mutex);
+    if (file->errors != 0) state.faults.push_back({file->id, file->error.code, file->error_told});
+  }
+  for (const auto& open : files_.opens()) {
+    const std::lock_guard lock(open->file->mutex);
+    state.opens.push_back({.number = open->number,
+                           .file = open->file->id,
+                           .access = open->access,
+                           .cred = open->cred,
+                           .size = open->size,
+                           .untold = open->errors_told != open->file->errors});
+  }
+  return state;
+}
+
+void BufferedStorage::restore(const BufferedState& state) {
+  for (const FaultState& fault : state.faults) {
+    const File file = files_.get(fault.file);
+    file->record(Error{fault.cause});
+    file->error_told = fault.told;
+  }
+  for (const OpenState& open : state.opens) {
+    const File file = files_.get(open.file);
+    files_.add(std::make_shared<OpenFile>(OpenFile{.file = file,
+                                                   .number = open.number,
+                                                   .access = open.access,
+                                                   .cred = open.cred,
+                                                   .size = open.size,
+                                                   .errors_told = file->errors - (open.untold ? 1 : 0)}));
+  }
+}
+
 BufferedStorage::Lost BufferedStorage::commit_everything() {
   Lost lost;
   const auto files = files_.all();

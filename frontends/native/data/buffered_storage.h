@@ -10,6 +10,7 @@
 #pragma once
 
 #include "frontends/native/cache/held_lease.h"
+#include "frontends/native/data/open_state.h"
 #include "frontends/native/data/read_ahead.h"
 #include "frontends/native/data/room.h"
 #include "frontends/native/data/write_behind.h"
@@ -71,6 +72,12 @@ class BufferedStorage : public ForwardingStorage, public KeptUnderLeases {
   // Sends and commits all, for the end of a mount or program. What could not be written is told in the log, and here:
   // each error once.
   Lost commit_everything();
+  // The same, but errors stay to be told to the open files.
+  void write_everything_back() { writes_.write_back(files_.all()); }
+  // For a process that goes on with the session: what it has to know when nothing is buffered, and nothing is under
+  // way. restore() comes before the first call.
+  BufferedState state() const;
+  void restore(const BufferedState& state);
   std::uint64_t unsent_bytes() const { return writes_.unsent_bytes(); }
 
  private:

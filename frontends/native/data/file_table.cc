@@ -57,6 +57,13 @@ FileTable::Files FileTable::all() const {
   return found;
 }
 
+std::vector<std::shared_ptr<OpenFile>> FileTable::opens() const {
+  const std::shared_lock lock(opens_mutex_);
+  std::vector<std::shared_ptr<OpenFile>> all;
+  for (const auto& [number, open] : opens_) all.push_back(open);
+  return all;
+}
+
 void FileTable::add(const std::shared_ptr<OpenFile>& open) {
   const std::lock_guard lock(opens_mutex_);
   opens_.emplace(open->number, open);

@@ -26,6 +26,7 @@ class FileTable {
   void add(const std::shared_ptr<OpenFile>& open);
   std::shared_ptr<OpenFile> open(OpenNumber number) const;  // null: there is none
   std::shared_ptr<OpenFile> remove(OpenNumber number);
+  std::vector<std::shared_ptr<OpenFile>> opens() const;
 
  private:
   static constexpr std::size_t kShards = 16;

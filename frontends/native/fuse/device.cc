@@ -2,9 +2,12 @@
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <system_error>
 
@@ -13,6 +16,24 @@
 
 namespace stoa::native::fuse {
 namespace {
+
+constexpr int kBreakSignal = SIGUSR2;  // has no effect but to end a read(2)
+constexpr std::chrono::milliseconds kBreakAgain{1};
+
+// For this thread, which has the mask of who has started the program.
+void take_break_signal() {
+  sigset_t one;
+  sigemptyset(&one);
+  sigaddset(&one, kBreakSignal);
+  ::pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
+}
+
+// Without SA_RESTART, with which the read would go on.
+void handle_break_signal() {
+  struct sigaction none{};
+  none.sa_handler = [](int) {};
+  ::sigaction(kBreakSignal, &none, nullptr);
+}
 
 struct FreeBuffer {
   void operator()(std::byte* bytes) const { std::free(bytes); }
@@ -111,6 +132,10 @@ class Device::Seat : public ReplyChannel {
  public:
   // Without a clone of its own (no right to open /dev/fuse again) the workers share the first descriptor.
   explicit Seat(int shared) : own_(clone_of(shared)), fd_(own_ ? own_.get() : shared) {}
+  enum Shares { kShares };
+  Seat(int shared, Shares) : fd_(shared) {}
+  // A clone that another process has made.
+  explicit Seat(OwnedFd clone) : own_(std::move(clone)), fd_(own_.get()) {}
 
   void reply(std::uint64_t unique, int error, std::span<const std::byte> body) override {
     int failed = write_reply(fd_, unique, error, body);
@@ -122,9 +147,25 @@ class Device::Seat : public ReplyChannel {
   }
   int fd() const { return fd_; }
 
+  // Around the reads of the worker, so that break_off() ends them.
+  void begins(pid_t thread) { thread_ = thread; }
+  Read read(std::byte* buffer, std::size_t& length) {
+    reads_.store(true, std::memory_order_relaxed);
+    const Read read = read_request(fd_, buffer, length);
+    reads_.store(false, std::memory_order_relaxed);
+    return read;
+  }
+  // A read that begins at this moment is missed, so this is done again until it has an effect. No request is lost: the
+  // kernel ends only the wait for one.
+  void break_off() const {
+    if (reads_) ::syscall(SYS_tgkill, ::getpid(), thread_.load(), kBreakSignal);
+  }
+
  private:
-  const OwnedFd own_;
+  const OwnedFd own_{};
   const int fd_;
+  std::atomic<pid_t> thread_{0};
+  std::atomic<bool> reads_{false};
 };
 
 Result<std::unique_ptr<Device>> Device::start(OwnedFd fuse, FileSystem& fs) {
@@ -140,11 +181,98 @@ Result<std::unique_ptr<Device>> Device::start(OwnedFd fuse, FileSystem& fs) {
 
 Device::Device(OwnedFd fuse, FileSystem& fs, const Negotiated& negotiated, std::unique_ptr<RingQueues> rings)
     : fuse_(std::move(fuse)),
+      negotiated_(negotiated),
       notifier_(fuse_.get(), fs.root()),
       rings_(std::move(rings)),
       dispatcher_(std::make_unique<Dispatcher>(fs, negotiated)) {}
 
+Result<std::unique_ptr<Device>> Device::take_over(std::vector<OwnedFd> descriptors, const DeviceState& state,
+                                                  FileSystem& fs) {
+  if (descriptors.empty()) return fail(Errc::kInvalid, "no descriptor of a FUSE connection");
+  for (const DeviceState::Wait& wait : state.waits) {
+    if (wait.descriptor >= descriptors.size()) return fail(Errc::kInvalid, "a wait without its descriptor");
+  }
+  std::unique_ptr<Device> device(new Device(std::move(descriptors[0]), fs, state.negotiated, nullptr));
+  device->paused_ = true;
+  LockWaits& waits = device->dispatcher_->lock_waits();
+  (void)waits.pause({});  // there is no question yet
+  const std::lock_guard lock(device->mutex_);
+  // Seats, which answer and are free for workers; the first one shares the connection's own descriptor.
+  device->seats_.push_back(std::make_unique<Seat>(device->fuse_.get(), Seat::kShares));
+  for (std::size_t i = 1; i < descriptors.size(); ++i) {
+    device->seats_.push_back(std::make_unique<Seat>(std::move(descriptors[i])));
+    device->free_seats_.push_back(device->seats_.back().get());
+  }
+  for (const DeviceState::Wait& wait : state.waits) {
+    if (!waits.add(wait.unique, wait.caller, wait.lock, *device->seats_[wait.descriptor])) {
+      return fail(Errc::kBusy, "the system starts no more threads; end some programs");
+    }
+  }
+  if (!device->add_worker()) return fail(Errc::kBusy, "the system starts no more threads; end some programs");
+  return device;
+}
+
+Status Device::may_pause() const {
+  if (!rings_) return {};
+  return fail(Errc::kNotSupported,
+              "its requests come over io_uring, which the kernel lets no other process take over; unmount it and mount "
+              "it again (while /sys/module/fuse/parameters/enable_uring is N, if the next process is to take it over)");
+}
+
+Status Device::pause(Clock::time_point until) {
+  handle_break_signal();
+  std::unique_lock lock(mutex_);
+  paused_ = true;
+  while (parked_ != workers_ && Clock::now() < until) {
+    for (const auto& seat : seats_) seat->break_off();
+    left_.wait_for(lock, kBreakAgain, [this] { return parked_ == workers_; });
+  }
+  const bool quiet = parked_ == workers_;
+  const bool ended = ends_ || workers_ == 0;
+  lock.unlock();
+  if (quiet && !ended && dispatcher_->lock_waits().pause(until)) return {};
+  resume();
+  return ended ? fail(Errc::kShutdown, "it was unmounted") : fail(Errc::kTimeout, "a request of it does not end");
+}
+
+void Device::resume() {
+  dispatcher_->lock_waits().resume();
+  const std::lock_guard lock(mutex_);
+  paused_ = false;
+  resumed_.notify_all();
+}
+
+DeviceState Device::state(std::vector<int>& descriptors) {
+  DeviceState state{.negotiated = negotiated_};
+  descriptors = {fuse_.get()};
+  for (const LockWaits::Waiting& wait : dispatcher_->lock_waits().waiting()) {
+    const int fd = static_cast<const Seat*>(wait.channel)->fd();
+    const auto at = std::ranges::find(descriptors, fd) - descriptors.begin();
+    if (static_cast<std::size_t>(at) == descriptors.size()) descriptors.push_back(fd);
+    state.waits.push_back({wait.unique, wait.caller, wait.lock, static_cast<std::size_t>(at)});
+  }
+  return state;
+}
+
+void Device::leave() {
+  dispatcher_->lock_waits().leave();
+  const std::lock_guard lock(mutex_);
+  handed_over_ = true;
+  resumed_.notify_all();
+}
+
+bool Device::may_read() {
+  if (!paused_) return true;
+  std::unique_lock lock(mutex_);
+  ++parked_;
+  left_.notify_all();
+  resumed_.wait(lock, [this] { return !paused_ || handed_over_; });
+  --parked_;
+  return !handed_over_;
+}
+
 Device::~Device() {
+  if (paused_) leave();
   wait();
   dispatcher_.reset();
 }
@@ -196,11 +324,13 @@ void Device::leave(Seat& seat) {
 }
 
 void Device::work(Seat& seat) {
+  take_break_signal();
+  seat.begins(::gettid());
   const RequestBuffer buffer = new_buffer();
   const std::span<std::byte> space(buffer.get() + kRequestHeadBytes, kIoBytes);
-  for (bool goes_on = buffer != nullptr; goes_on;) {
+  for (bool goes_on = buffer != nullptr; goes_on && may_read();) {
     std::size_t length = 0;
-    const Read read = read_request(seat.fd(), buffer.get(), length);
+    const Read read = seat.read(buffer.get(), length);
     if (read == Read::kEnded) {
       dispatcher_->unmount();
       if (rings_) rings_->end();

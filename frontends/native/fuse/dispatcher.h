@@ -23,6 +23,7 @@ class Dispatcher {
   bool handle(std::span<const std::byte> request, std::span<std::byte> space, ReplyChannel& channel);
   // The kernel's connection has ended: calls under way end soon.
   void unmount() { in_flight_.unmount(); }
+  LockWaits& lock_waits() { return lock_waits_; }
 
  private:
   void answer(Request& request, std::span<std::byte> space, ReplyChannel& channel);

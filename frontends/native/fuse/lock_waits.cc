@@ -67,6 +67,39 @@ void LockWaits::retry_now(core::FileId file) {
   }
 }
 
+bool LockWaits::pause(Clock::time_point until) {
+  std::unique_lock lock(mutex_);
+  paused_ = true;
+  if (changed_.wait_until(lock, until, [this] { return asking_ == nullptr; })) return true;
+  paused_ = false;
+  changed_.notify_all();
+  return false;
+}
+
+void LockWaits::resume() {
+  const std::lock_guard lock(mutex_);
+  paused_ = false;
+  changed_.notify_all();
+}
+
+std::vector<LockWaits::Waiting> LockWaits::waiting() {
+  std::vector<Waiting> all;
+  const std::lock_guard lock(mutex_);
+  // Interrupted while it was asked for, which had no result.
+  std::erase_if(waits_, [](const auto& wait) {
+    if (!wait->call.interrupted()) return false;
+    wait->channel->reply(wait->unique, EINTR, {});
+    return true;
+  });
+  for (const auto& wait : waits_) all.push_back({wait->unique, wait->call.caller(), wait->lock, wait->channel});
+  return all;
+}
+
+void LockWaits::leave() {
+  const std::lock_guard lock(mutex_);
+  waits_.clear();
+}
+
 std::size_t LockWaits::size() const {
   const std::lock_guard lock(mutex_);
   return waits_.size();
@@ -87,7 +120,7 @@ bool LockWaits::ask(Wait& wait) {
 std::shared_ptr<LockWaits::Wait> LockWaits::next_due(std::unique_lock<std::mutex>& lock) {
   for (;;) {
     if (ends_ && waits_.empty()) return nullptr;
-    if (waits_.empty()) {
+    if (waits_.empty() || (paused_ && !ends_)) {
       changed_.wait(lock);
       continue;
     }
@@ -108,6 +141,7 @@ void LockWaits::run() {
     const bool answered = ask(*wait);
     lock.lock();
     asking_ = nullptr;
+    if (paused_) changed_.notify_all();
     if (answered) std::erase(waits_, wait);
   }
 }

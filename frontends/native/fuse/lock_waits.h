@@ -31,6 +31,21 @@ class LockWaits {
   void retry_now(core::FileId file);
   std::size_t size() const;
 
+  // --- for another process, which answers instead
+  struct Waiting {
+    std::uint64_t unique = 0;
+    Caller caller{};
+    LockCall lock{};
+    ReplyChannel* channel = nullptr;
+  };
+  // Nothing is asked or answered from then on, until resume(). False: a question takes longer; they go on.
+  bool pause(std::chrono::steady_clock::time_point until);
+  void resume();
+  // While it is paused: those who wait, in order of arrival.
+  std::vector<Waiting> waiting();
+  // Forgets them.
+  void leave();
+
   static constexpr std::size_t kWaitsMost = 4096;
 
  private:
@@ -56,7 +71,7 @@ class LockWaits {
   std::condition_variable changed_;
   std::vector<std::shared_ptr<Wait>> waits_;  // in order of arrival
   const Wait* asking_ = nullptr;              // the one that is asked for just now, without the mutex
-  bool ends_ = false;
+  bool ends_ = false, paused_ = false;
   std::thread thread_;  // started by the first wait
 };
 

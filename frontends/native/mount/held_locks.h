@@ -40,6 +40,19 @@ class HeldLocks {
     return found;
   }
 
+  // All of them; for another process.
+  struct Kept {
+    core::FileId file = core::kNoFile;
+    std::uint64_t owner = 0, handle = 0;
+    std::uint32_t pid = 0;
+  };
+  std::vector<Kept> all() const {
+    std::vector<Kept> all;
+    const std::lock_guard lock(mutex_);
+    for (const auto& [of, taken] : owners_) all.push_back({of.first, of.second, taken.handle, taken.pid});
+    return all;
+  }
+
  private:
   struct Taken {
     std::uint32_t pid = 0;

@@ -63,7 +63,7 @@ class KernelTimes {
 };
 
 // Recalls, to the kernel. What it does not know needs nothing, and a mount that has ended keeps nothing.
-class KernelNotices : public KernelCache {
+class KernelNotices final : public KernelCache {
  public:
   // `notifier` outlives it.
   explicit KernelNotices(fuse::Notifier& notifier) : notifier_(notifier) {}

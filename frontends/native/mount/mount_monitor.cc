@@ -89,7 +89,8 @@ std::optional<ucred> peer_of(int socket) {
 }
 
 std::string to_text(const MountReport& report) {
-  std::string text = "server " + report.server + "\ntransport " + report.transport + "\n";
+  std::string text = "server " + report.server + "\ntransport " + report.transport + "\nprocess " +
+                     std::to_string(report.process) + "\n";
   for (const auto& [name, value] : report.counters) text += name + " " + std::to_string(value) + "\n";
   if (report.lost_files) text += "lost_files " + std::to_string(*report.lost_files) + "\n";
   return text;
@@ -109,6 +110,8 @@ MountReport from_text(const std::string& text) {
       report.server = value;
     else if (name == "transport")
       report.transport = value;
+    else if (name == "process")
+      report.process = number;
     else if (name == "lost_files")
       report.lost_files = number;
     else
@@ -117,19 +120,26 @@ MountReport from_text(const std::string& text) {
   return report;
 }
 
+Status bind_listener(const std::string& directory, fuse::OwnedFd& listener) {
+  STOA_TRY(mount, find_mount(directory));
+  listener = fuse::OwnedFd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const Address address = address_of(mount);
+  if (listener && ::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address.name), address.length) == 0)
+    return {};
+  return fail_errno(errno, "the socket of the mount");
+}
+
 }  // namespace
 
-Status MountMonitor::start(const std::string& directory, std::function<MountReport()> report) {
-  STOA_TRY(mount, find_mount(directory));
+Status MountMonitor::start(const std::string& directory, Report report, Said said, fuse::OwnedFd listener) {
   report_ = std::move(report);
-  listener_ = fuse::OwnedFd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  said_ = std::move(said);
   wake_ = fuse::OwnedFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!listener_ || !wake_) return fail_errno(errno, "the socket of the mount");
-  const Address address = address_of(mount);
-  if (::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address.name), address.length) != 0 ||
-      ::listen(listener_.get(), kWatchersMost) != 0) {
-    return fail_errno(errno, "the socket of the mount");
-  }
+  if (!wake_) return fail_errno(errno, "the socket of the mount");
+  listener_ = std::move(listener);
+  if (!listener_) STOA_CHECK_OK(bind_listener(directory, listener_));
+  // Once more for one of the process before: who connects is shown the process that has called this last.
+  if (::listen(listener_.get(), kWatchersMost) != 0) return fail_errno(errno, "the socket of the mount");
   listening_.store(true);
   try {
     thread_ = std::thread([this] { serve(); });
@@ -155,21 +165,38 @@ void MountMonitor::stop(std::uint64_t lost_files) {
 MountMonitor::~MountMonitor() {
   if (!thread_.joinable() && !stopping_.load()) return;  // never started
   stop(lost_files_);
+  if (replaced_) return;  // the mount goes on
   send_report({.server = {}, .transport = {}, .counters = {}, .lost_files = lost_files_});
 }
 
 void MountMonitor::serve() {
-  while (!stopping_.load()) {
+  while (!stopping_.load() && !replaced_) {
     if (!listening_.load()) listener_ = fuse::OwnedFd{};
-    std::array<pollfd, 2> ready{{{wake_.get(), POLLIN, 0}, {listener_ ? listener_.get() : -1, POLLIN, 0}}};
+    std::vector<pollfd> ready{{wake_.get(), POLLIN, 0}, {listener_ ? listener_.get() : -1, POLLIN, 0}};
+    for (const fuse::OwnedFd& watcher : watchers_) ready.push_back({watcher.get(), POLLIN, 0});
     const int count = ::poll(ready.data(), ready.size(), watchers_.empty() ? -1 : kPeriodMs);
     if (count == 0) send_report(report_());
     if (count > 0 && ready[0].revents != 0) {
       eventfd_t times = 0;
       ::eventfd_read(wake_.get(), &times);
     }
-    if (count > 0 && ready[1].revents != 0) accept_one();
+    // The last first, as they leave the list.
+    for (std::size_t i = ready.size(); count > 0 && i > 2 && !replaced_; --i) {
+      if (ready[i - 1].revents != 0) hear(i - 3);
+    }
+    if (count > 0 && ready[1].revents != 0 && !replaced_) accept_one();
   }
+}
+
+// Who has gone away, or says something, gets no reports any more.
+void MountMonitor::hear(std::size_t watcher) {
+  fuse::OwnedFd socket = std::move(watchers_[watcher]);
+  watchers_.erase(watchers_.begin() + static_cast<std::ptrdiff_t>(watcher));
+  std::array<char, 64> word;
+  const ssize_t got = ::recv(socket.get(), word.data(), word.size(), MSG_DONTWAIT);
+  const auto peer = peer_of(socket.get());
+  if (got <= 0 || !peer || peer->uid != ::geteuid()) return;
+  replaced_ = said_(std::string(word.data(), static_cast<std::size_t>(got)), std::move(socket), listener_.get());
 }
 
 void MountMonitor::accept_one() {
@@ -209,6 +236,7 @@ Result<MountWatch> MountWatch::connect(const std::string& directory) {
   if (!peer || peer->uid != mount.user) {
     return fail(Errc::kShutdown, "no process serves " + directory + "; unmount it: stoa umount --lazy " + directory);
   }
+  watch.user_ = peer->uid;
   watch.process_ = fuse::OwnedFd(static_cast<int>(::syscall(SYS_pidfd_open, peer->pid, 0)));
   return watch;
 }
@@ -220,6 +248,11 @@ Result<MountReport> MountWatch::next() {
   const ssize_t got = ::recv(socket_.get(), text.data(), text.size(), 0);
   if (got <= 0) return fail(Errc::kShutdown, "the process of the mount has ended");
   return from_text(std::string(text.data(), static_cast<std::size_t>(got)));
+}
+
+Result<fuse::OwnedFd> MountWatch::take_socket() {
+  if (user_ == ::geteuid()) return std::move(socket_);
+  return fail(Errc::kAccess, "the mount is served for user " + std::to_string(user_) + "; take it over as that user");
 }
 
 void MountWatch::wait_for_end() {

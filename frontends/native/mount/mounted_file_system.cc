@@ -211,4 +211,15 @@ Status MountedFileSystem::remove_xattr(const fuse::Call& call, core::FileId id, 
   return removed;
 }
 
+MountedFileSystem::State MountedFileSystem::state() const {
+  State state{.locks = held_.all()};
+  state.opens = opens_.all(state.last_handle);
+  return state;
+}
+
+void MountedFileSystem::restore(const State& state) {
+  opens_.restore(state.opens, state.last_handle);
+  for (const HeldLocks::Kept& lock : state.locks) held_.add(lock.file, lock.owner, lock.pid, lock.handle);
+}
+
 }  // namespace stoa::native::mount

@@ -24,6 +24,15 @@ class MountedFileSystem : public fuse::FileSystem {
   // no attributes. `kernel`: null, or outlives it or the next call. Thread-safe.
   void set_kernel(KernelCache* kernel) { kernel_ = kernel; }
 
+  // What the kernel believes to have open and locked; for another process, when no request is under way.
+  struct State {
+    std::uint64_t last_handle = 0;
+    std::vector<OpenTable::Kept> opens{};
+    std::vector<HeldLocks::Kept> locks{};
+  };
+  State state() const;
+  void restore(const State& state);
+
   core::FileId root() const override { return storage_.root(); }
 
   Result<fuse::Entry> lookup(const fuse::Call& call, core::FileId parent, std::string_view name) override;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <shared_mutex>
 #include <unordered_map>
+#include <vector>
 
 #include "core/api/credentials.h"
 #include "frontends/native/fuse/file_system.h"
@@ -31,6 +32,16 @@ class OpenTable {
   std::shared_ptr<OpenEntry> find(fuse::Handle handle) const;
   // Takes it out.
   std::shared_ptr<OpenEntry> remove(fuse::Handle handle);
+  // All of them, and the newest handle that was ever given; for another process, which gives the same.
+  struct Kept {
+    std::uint64_t handle = 0;
+    core::FileId file = core::kNoFile;
+    OpenNumber open = 0;
+    core::Credentials cred{};
+    bool directory = false;
+  };
+  std::vector<Kept> all(std::uint64_t& last) const;
+  void restore(const std::vector<Kept>& all, std::uint64_t last);
 
  private:
   mutable std::shared_mutex mutex_;  // guards all below

@@ -49,6 +49,44 @@ TEST_F(LeasedFiles, OnlyFilesAreOpenedHere) {
   EXPECT_EQ(leased().open(root, {.id = dir}).error().code, Errc::kIsDirectory);
 }
 
+TEST_F(LeasedFiles, AllLeasesAreGivenBackUntilTheyAreAskedForAgain) {
+  const auto soon = [] { return std::chrono::steady_clock::now() + std::chrono::seconds(10); };
+  const core::FileId file = known_file();
+  const auto open = leased().open(root, {.id = file});
+  ASSERT_TRUE(open);
+  {
+    // What the kernel is just being told holds its lease.
+    const auto pin = leased().pin_since(leased().ticket(), file, core::kReadCaching);
+    ASSERT_TRUE(pin);
+    EXPECT_EQ(leased().give_all_back(std::chrono::steady_clock::now()).error().code, Errc::kTimeout);
+  }
+  ASSERT_TRUE(leased().give_all_back(soon()));
+  EXPECT_EQ(leased().stats().cache.leases, 0u);
+  EXPECT_EQ(server().opened, 1);
+  EXPECT_TRUE(leased().local_opens().empty());
+  EXPECT_EQ(text_of(leased(), root, file, open->open), "content");
+  EXPECT_GT(calls_of([&] { (void)leased().lookup(root, dir_, "f"); }), 0);
+  EXPECT_GT(calls_of([&] { (void)leased().lookup(root, dir_, "f"); }), 0);
+  EXPECT_EQ(leased().stats().cache.leases, 0u);
+  leased().ask_again();
+  ASSERT_TRUE(leased().lookup(root, dir_, "f"));
+  EXPECT_EQ(calls_of([&] { (void)leased().lookup(root, dir_, "f"); }), 0);
+}
+
+TEST_F(LeasedFiles, AnOpenThatTheServerDoesNotKnowGoesToTheNextProcess) {
+  const core::FileId file = known_file();
+  const OpenNumber number = 12345;
+  leased().restore({.number = number, .file = file, .cred = root.cred, .access = core::kShareRead});
+  const auto opens = leased().local_opens();
+  ASSERT_EQ(opens.size(), 1u);
+  EXPECT_EQ(opens[0].number, number);
+  EXPECT_EQ(opens[0].file, file);
+  EXPECT_EQ(text_of(leased(), root, file, number), "content");
+  leased().close(root, number);
+  EXPECT_TRUE(leased().local_opens().empty());
+  EXPECT_EQ(server().opened, 0);
+}
+
 TEST_F(LeasedFiles, ARecallMakesOpensReal) {
   const core::FileId file = known_file();
   const auto first = leased().open(root, {.id = file, .access = core::kShareBoth});

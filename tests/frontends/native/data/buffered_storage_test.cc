@@ -158,6 +158,36 @@ TEST_F(Buffered, ADurableWriteThatFailsIsToldToAllOpens) {
   EXPECT_EQ(code(storage.commit(asker, kFile, second)), Errc::kNoSpace);
 }
 
+TEST_F(Buffered, WhatAnOpenFileHasToBeToldIsToldByTheNextProcess) {
+  server.before_write = [&](core::FileId, std::uint64_t, std::size_t) { return fail(Errc::kQuota); };
+  const OpenNumber told = open(), untold = open(), other = open(file_id(8));
+  const OpenNumber closed = open(file_id(9));
+  ASSERT_TRUE(write(told, 0, 10));
+  ASSERT_TRUE(write(closed, 0, 10, file_id(9)));
+  storage.close(asker, closed);
+  storage.write_everything_back();
+  EXPECT_EQ(code(storage.flush(asker, kFile, told)), Errc::kQuota);
+
+  const BufferedState state = storage.state();
+  EXPECT_EQ(state.opens.size(), 3u);
+  EXPECT_EQ(state.faults.size(), 2u);
+  BufferedStorage next(server, leases, 64 * 1024 * 1024);
+  next.restore(state);
+  EXPECT_TRUE(next.flush(asker, kFile, told));
+  EXPECT_EQ(code(next.flush(asker, kFile, untold)), Errc::kQuota);
+  EXPECT_TRUE(next.flush(asker, kFile, untold));
+  EXPECT_TRUE(next.flush(asker, file_id(8), other));
+  const auto fresh = next.open(asker, {.id = file_id(9), .access = core::kShareBoth});
+  ASSERT_TRUE(fresh);
+  EXPECT_EQ(code(next.flush(asker, file_id(9), fresh->open)), Errc::kQuota);
+  // The opens are those of before: writes through them are buffered.
+  server.before_write = {};
+  const Bytes data(10, std::byte{2});
+  ASSERT_TRUE(next.write(asker, file_id(8), other, 0, data, {}));
+  EXPECT_TRUE(next.has_unsent(file_id(8)));
+  EXPECT_TRUE(next.commit(asker, file_id(8), other));
+}
+
 TEST_F(Buffered, AFailedCommitIsToldToAllOpens) {
   std::atomic<bool> fails{true};
   server.before_commit = [&](core::FileId) -> Status { return fails ? Status(fail(Errc::kIo)) : Status{}; };

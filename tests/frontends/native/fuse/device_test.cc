@@ -157,6 +157,58 @@ TEST_P(FuseDevice, OthersGoOnWhileLocksAreWaitedFor) {
   for (const pid_t waiter : waiters) EXPECT_EQ(result_of(waiter), 0);
 }
 
+TEST_P(FuseDevice, AnotherDeviceGoesOnUnderLoad) {
+  std::atomic<bool> over{false};
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int one = 0; one < 8; ++one) {
+    threads.emplace_back([&, one] {
+      constexpr std::size_t kEach = 4096;
+      const OwnedFd fd(::open(path("bytes").c_str(), O_RDWR | O_CLOEXEC));
+      for (std::size_t round = 0; !over; ++round) {
+        const auto written = pattern_of(kEach, round + static_cast<std::size_t>(one));
+        std::vector<char> got(kEach);
+        const off_t at = one * static_cast<off_t>(kEach);
+        if (::pwrite(fd.get(), written.data(), kEach, at) != static_cast<ssize_t>(kEach)) ++wrong;
+        if (::pread(fd.get(), got.data(), kEach, at) != static_cast<ssize_t>(kEach) || got != written) ++wrong;
+      }
+    });
+  }
+  const bool may = GetParam() == Transport::kDevFuse;
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(hand_over(), may ? '+' : '-');
+  over = true;
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+  unmount();
+  EXPECT_EQ(wait_for_server(), 0);
+}
+
+TEST_P(FuseDevice, WhoWaitsForALockWaitsOnAtAnotherDevice) {
+  if (GetParam() == Transport::kIoUring) return;  // it is refused: AnotherDeviceGoesOnUnderLoad
+  std::vector<pid_t> waiters;
+  for (int i = 0; i < 40; ++i) waiters.push_back(lock_waiter(path("lock")));
+  wait_for_size("lock", 40);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(hand_over(), '+');
+  ::kill(waiters.back(), SIGTERM);
+  EXPECT_EQ(result_of(waiters.back()), 255);
+  waiters.pop_back();
+  EXPECT_EQ(hand_over(), '+');
+  write_to("release");
+  for (const pid_t waiter : waiters) EXPECT_EQ(result_of(waiter), 0);
+}
+
+TEST_P(FuseDevice, ARequestThatDoesNotEndKeepsTheDevice) {
+  if (GetParam() == Transport::kIoUring) return;
+  const pid_t reader = stuck_reader(path("stuck"));
+  wait_for_size("release", 1);
+  EXPECT_EQ(hand_over(), 't');
+  EXPECT_EQ(status_of(path("stuck")).st_size, 1);
+  write_to("release");
+  EXPECT_EQ(result_of(reader), 0);
+  EXPECT_EQ(hand_over(), '+');
+  EXPECT_EQ(status_of(path("stuck")).st_size, 1);
+}
+
 TEST_P(FuseDevice, AnUnmountEndsTheServer) {
   (void)status_of(path("bytes"));
   unmount();

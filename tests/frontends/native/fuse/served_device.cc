@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -112,19 +113,67 @@ class SpecialFiles : public StubFileSystem {
   bool released_ = false;
 };
 
+// The device that has the connection at the moment.
+class ServingDevice {
+ public:
+  ServingDevice(SpecialFiles& files, std::unique_ptr<Device> device) : files_(files), device_(std::move(device)) {}
+  // As ServedDevice::hand_over(). By one thread.
+  char hand_over() {
+    const std::shared_ptr<Device> old = now();
+    if (!old->may_pause()) return '-';
+    if (!old->pause(std::chrono::steady_clock::now() + std::chrono::milliseconds(300))) return 't';
+    std::vector<int> kept;
+    const DeviceState state = old->state(kept);
+    std::vector<OwnedFd> descriptors;
+    for (const int fd : kept) descriptors.emplace_back(::dup(fd));
+    DeviceState wrong = state;
+    wrong.waits.push_back({.descriptor = descriptors.size()});
+    std::vector<OwnedFd> others;
+    others.emplace_back(::dup(kept[0]));
+    if (Device::take_over({}, state, files_) || Device::take_over(std::move(others), wrong, files_)) return '!';
+    auto fresh = Device::take_over(std::move(descriptors), state, files_);
+    if (!fresh) return '!';
+    const std::lock_guard lock(mutex_);
+    device_ = std::move(*fresh);
+    files_.device = device_.get();
+    old->leave();
+    device_->resume();
+    return '+';
+  }
+  void wait() {
+    for (;;) {
+      const std::shared_ptr<Device> one = now();
+      one->wait();
+      if (one == now()) return;
+    }
+  }
+
+ private:
+  std::shared_ptr<Device> now() {
+    const std::lock_guard lock(mutex_);
+    return device_;
+  }
+  SpecialFiles& files_;
+  std::mutex mutex_;  // guards device_
+  std::shared_ptr<Device> device_;
+};
+
 }  // namespace
 
 ServedDevice::ServedDevice() {
   std::string pattern = (std::filesystem::temp_directory_path() / "stoa-fuse-XXXXXX").string();
   directory_ = mkdtemp(pattern.data());
-  std::array<int, 2> ends{};
-  if (::pipe(ends.data()) != 0) return;
+  std::array<int, 2> ends{}, talk{};
+  if (::pipe(ends.data()) != 0 || ::socketpair(AF_UNIX, SOCK_STREAM, 0, talk.data()) != 0) return;
+  control_ = talk[0];
   server_ = ::fork();
   if (server_ == 0) {
     ::close(ends[0]);
-    serve(ends[1]);
+    ::close(talk[0]);
+    serve(ends[1], talk[1]);
   }
   ::close(ends[1]);
+  ::close(talk[1]);
   char part[512];
   ssize_t got = 0;
   while ((got = ::read(ends[0], part, sizeof(part))) > 0) why_not_.append(part, static_cast<std::size_t>(got));
@@ -149,6 +198,7 @@ ServedDevice::~ServedDevice() {
   }
   changed_.notify_all();
   watchdog_.join();
+  ::close(control_);
   std::filesystem::remove_all(directory_);
 }
 
@@ -185,8 +235,15 @@ int ServedDevice::wait_for_server() {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 255;
 }
 
+char ServedDevice::hand_over() const {
+  char answer = 0;
+  EXPECT_EQ(::write(control_, "?", 1), 1);
+  EXPECT_EQ(::read(control_, &answer, 1), 1);
+  return answer;
+}
+
 // Says "ready", or the reason why not. It dies with the test.
-void ServedDevice::serve(int ready) {
+void ServedDevice::serve(int ready, int control) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   const bool over_ring = GetParam() == Transport::kIoUring;
   SpecialFiles files;
@@ -208,8 +265,15 @@ void ServedDevice::serve(int ready) {
   }
   if (::write(ready, word.data(), word.size()) < 0) ::_exit(1);
   ::close(ready);
-  if (device) device->wait();
-  device.reset();
+  if (!device) ::_exit(0);
+  ServingDevice serving(files, std::move(device));
+  std::thread([&serving, control] {
+    for (char byte = 0; ::read(control, &byte, 1) == 1;) {
+      byte = serving.hand_over();
+      if (::write(control, &byte, 1) != 1) return;
+    }
+  }).detach();
+  serving.wait();
   ::_exit(0);
 }
 

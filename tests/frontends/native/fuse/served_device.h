@@ -34,14 +34,18 @@ class ServedDevice : public ::testing::TestWithParam<Transport> {
   // `force`: requests that block are given up.
   void unmount(bool force = false) const;
   void kill_server() const;
+  // Another device goes on with the connection, in the server. '+': it does; '-': it may not; 't': a request does not
+  // end, and the first one went on.
+  char hand_over() const;
   // Its exit code, 255 when it was killed. Once.
   int wait_for_server();
 
  private:
-  [[noreturn]] void serve(int ready);
+  [[noreturn]] void serve(int ready, int control);
 
   std::string directory_;
   int server_ = -1;
+  int control_ = -1;
   std::string why_not_;
   std::mutex mutex_;
   std::condition_variable changed_;
