@@ -8,6 +8,7 @@ namespace stoa::native {
 template <class Call>
 auto LeasedStorage::asking(const Asker& asker, core::FileId file, bool of_files, std::uint32_t bits,
                            LeaseTicket& ticket, const Call& call) {
+  stay_within_limits();
   std::optional<LeaseWish> wish = cache_.wish(file, of_files, bits);
   ticket = cache_.ticket();
   if (!wish) return call(asker);
@@ -15,7 +16,6 @@ auto LeasedStorage::asking(const Asker& asker, core::FileId file, bool of_files,
   with_wish.wish = &*wish;
   auto result = call(with_wish);
   if (cache_.granted(*wish, ticket)) engine_.give_back(wish->number);
-  for (const std::uint64_t lease : cache_.superfluous()) engine_.give_back(lease);
   return result;
 }
 

@@ -22,13 +22,19 @@ std::uint32_t LeaseCache::identity_of(const core::Credentials& cred) {
   return users_.number_of(cred);
 }
 
+KeptFile* LeaseCache::kept_file(Lease& lease, core::FileId file) {
+  const auto found = lease.kept.files.find(file);
+  if (found == lease.kept.files.end()) return nullptr;
+  found->second.used = now_;
+  return &found->second;
+}
+
 bool LeaseCache::search_known(Lease& dir, const core::Credentials& cred, std::uint32_t wanted) {
-  const auto file = dir.kept.files.find(dir.file);
-  if (file == dir.kept.files.end()) return false;
-  if ((file->second.of_everybody & wanted) == wanted) return true;
-  const std::uint32_t user = identity_of(cred);
-  return std::ranges::any_of(
-      file->second.rights, [&](const KeptRights& one) { return one.user == user && (one.granted & wanted) == wanted; });
+  const KeptFile* file = kept_file(dir, dir.file);
+  if (file == nullptr) return false;
+  if ((file->of_everybody & wanted) == wanted) return true;
+  const auto known = file->rights.find(identity_of(cred));
+  return known && (known->granted & wanted) == wanted;
 }
 
 std::optional<Result<core::Attributes>> LeaseCache::lookup(const core::Credentials& cred, core::FileId parent,
@@ -50,12 +56,12 @@ std::optional<Result<core::Attributes>> LeaseCache::lookup(const core::Credentia
   }
   Lease* lease = trusted_cover(found->second.id, kReadCaching);
   if (lease == nullptr) return {};
-  const auto file = lease->kept.files.find(found->second.id);
-  if (file == lease->kept.files.end() || !file->second.attr) return {};
+  const KeptFile* file = kept_file(*lease, found->second.id);
+  if (file == nullptr || !file->attr) return {};
   --counts_.misses;
   ++counts_.hits;
   ++dir->kept.ahead.found;
-  return Result<core::Attributes>(*file->second.attr);
+  return Result<core::Attributes>(*file->attr);
 }
 
 std::optional<core::Attributes> LeaseCache::getattr(core::FileId id) {
@@ -63,11 +69,11 @@ std::optional<core::Attributes> LeaseCache::getattr(core::FileId id) {
   ++counts_.misses;
   Lease* lease = trusted_cover(id, kReadCaching);
   if (lease == nullptr) return {};
-  const auto file = lease->kept.files.find(id);
-  if (file == lease->kept.files.end() || !file->second.attr) return {};
+  const KeptFile* file = kept_file(*lease, id);
+  if (file == nullptr || !file->attr) return {};
   --counts_.misses;
   ++counts_.hits;
-  return file->second.attr;
+  return file->attr;
 }
 
 std::optional<std::uint32_t> LeaseCache::access(const core::Credentials& cred, core::FileId id, std::uint32_t wanted) {
@@ -75,20 +81,17 @@ std::optional<std::uint32_t> LeaseCache::access(const core::Credentials& cred, c
   ++counts_.misses;
   Lease* lease = trusted_cover(id, kReadCaching);
   if (lease == nullptr) return {};
-  const auto file = lease->kept.files.find(id);
-  if (file == lease->kept.files.end()) return {};
-  const auto known = [&](std::uint32_t granted) {
-    --counts_.misses;
-    ++counts_.hits;
-    return granted & wanted;
-  };
-  if ((file->second.of_everybody & wanted) == wanted) return known(wanted);
-  const std::uint32_t user = identity_of(cred);
-  for (const KeptRights& one : file->second.rights) {
-    if (one.user != user || (one.known & wanted) != wanted) continue;
-    return known(one.granted);
+  const KeptFile* file = kept_file(*lease, id);
+  if (file == nullptr) return {};
+  std::uint32_t granted = file->of_everybody;
+  if ((granted & wanted) != wanted) {
+    const auto known = file->rights.find(identity_of(cred));
+    if (!known || (known->known & wanted) != wanted) return {};
+    granted = known->granted;
   }
-  return {};
+  --counts_.misses;
+  ++counts_.hits;
+  return granted & wanted;
 }
 
 std::optional<std::string> LeaseCache::readlink(core::FileId id) {
@@ -96,11 +99,11 @@ std::optional<std::string> LeaseCache::readlink(core::FileId id) {
   ++counts_.misses;
   Lease* lease = trusted_cover(id, kReadCaching);
   if (lease == nullptr) return {};
-  const auto file = lease->kept.files.find(id);
-  if (file == lease->kept.files.end() || !file->second.target) return {};
+  const KeptFile* file = kept_file(*lease, id);
+  if (file == nullptr || !file->target) return {};
   --counts_.misses;
   ++counts_.hits;
-  return file->second.target;
+  return *file->target;
 }
 
 std::optional<StorageEntries> LeaseCache::readdir(const core::Credentials& cred, const core::ReaddirRequest& request) {
@@ -108,20 +111,20 @@ std::optional<StorageEntries> LeaseCache::readdir(const core::Credentials& cred,
   ++counts_.misses;
   Lease* dir = trusted_directory(request.dir);
   if (dir == nullptr || !dir->kept.listing.whole || !search_known(*dir, cred, core::kAccessRead)) return {};
-  const std::vector<core::DirectoryEntry>& all = dir->kept.listing.entries;
-  auto at = std::ranges::upper_bound(all, request.cookie, {}, &core::DirectoryEntry::cookie);
+  const std::vector<ListedEntry>& all = dir->kept.listing.entries;
+  auto at = std::ranges::upper_bound(all, request.cookie, {}, &ListedEntry::cookie);
   StorageEntries reply;
   std::size_t name_bytes = 0;
   for (; at != all.end() && reply.entries.size() < request.entries_max; ++at) {
     name_bytes += at->name.size();
     if (name_bytes > request.name_bytes_max && !reply.entries.empty()) break;
-    core::DirectoryEntry entry = *at;
+    core::DirectoryEntry entry{.id = at->id, .type = at->type, .cookie = at->cookie, .name = std::string(at->name)};
     if (request.want_attributes && entry.name != "." && entry.name != "..") {
       Lease* lease = trusted_cover(entry.id, kReadCaching);
       if (lease == nullptr) return {};
-      const auto file = lease->kept.files.find(entry.id);
-      if (file == lease->kept.files.end() || !file->second.attr) return {};
-      entry.attr = file->second.attr;
+      const KeptFile* file = kept_file(*lease, entry.id);
+      if (file == nullptr || !file->attr) return {};
+      entry.attr = file->attr;
     }
     reply.entries.push_back(std::move(entry));
   }
@@ -135,8 +138,8 @@ bool LeaseCache::everybody_searches(core::FileId dir) {
   const std::lock_guard lock(mutex_);
   Lease* lease = trusted_directory(dir);
   if (lease == nullptr) return false;
-  const auto file = lease->kept.files.find(dir);
-  return file != lease->kept.files.end() && (file->second.of_everybody & core::kAccessLookup) != 0;
+  const KeptFile* file = kept_file(*lease, dir);
+  return file != nullptr && (file->of_everybody & core::kAccessLookup) != 0;
 }
 
 KnownEntry LeaseCache::known_entry(core::FileId dir, std::string_view name, core::FileId file) {
@@ -146,17 +149,25 @@ KnownEntry LeaseCache::known_entry(core::FileId dir, std::string_view name, core
   const auto found = lease->kept.names.find(name);
   if (found == lease->kept.names.end() || !found->second.known || found->second.id != file) return {};
   const auto under = under_.find(file);
-  const auto kept = lease->kept.files.find(file);
+  const KeptFile* kept = kept_file(*lease, file);
   const bool covered = under != under_.end() && under->second == lease->number;
-  return {.name = true, .attributes = covered && kept != lease->kept.files.end() && kept->second.attr.has_value()};
+  return {.name = true, .attributes = covered && kept != nullptr && kept->attr.has_value()};
 }
 
 bool LeaseCache::lacks_capability(core::FileId id) {
   const std::lock_guard lock(mutex_);
   Lease* lease = trusted_cover(id, kReadCaching);
   if (lease == nullptr) return false;
-  const auto file = lease->kept.files.find(id);
-  return file != lease->kept.files.end() && file->second.no_capability;
+  const KeptFile* file = kept_file(*lease, id);
+  return file != nullptr && file->no_capability;
+}
+
+bool LeaseCache::has_forgotten(core::FileId dir, std::string_view name) const {
+  const std::lock_guard lock(mutex_);
+  const auto lease = on_.find(dir);
+  if (lease == on_.end()) return false;
+  const KeptDirectory& kept = leases_.at(lease->second).kept;
+  return !(kept.bare.empty() && kept.bare_opened.empty()) && !kept.names.contains(name);
 }
 
 core::FileId LeaseCache::file_of(core::FileId parent, std::string_view name) const {

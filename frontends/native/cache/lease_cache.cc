@@ -128,7 +128,7 @@ bool LeaseCache::granted(const LeaseWish& wish, LeaseTicket& ticket) {
   if (fresh) {
     lease.since = ++now_;
     ticket.granted = now_;
-    lease.kept.files[lease.file].since = ticket.sent;
+    add_file(lease, lease.file).since = ticket.sent;
   }
   return false;
 }
@@ -186,8 +186,13 @@ std::optional<LeaseGoing> LeaseCache::begin_end(std::uint64_t number, std::uint3
     if ((going.gone & kReadCaching) != 0) going.files.push_back(id);
     if (file.opened) going.opened.push_back(id);
   }
-  if ((going.gone & kReadCaching) != 0) {
-    for (const auto& [name, kept] : lease.kept.names) going.names.push_back(name);
+  const KeptDirectory& kept = lease.kept;
+  going.opened.insert(going.opened.end(), kept.bare_opened.begin(), kept.bare_opened.end());
+  if ((going.gone & kReadCaching) == 0) return going;
+  for (const auto& [name, one] : kept.names) going.names.push_back(name);
+  for (const auto* bare : {&kept.bare, &kept.bare_opened, &kept.left}) {
+    going.files.insert(going.files.end(), bare->begin(), bare->end());
+    going.other_names |= !bare->empty();
   }
   return going;
 }
@@ -211,9 +216,12 @@ bool LeaseCache::knows(std::uint64_t number) const {
 }
 
 void LeaseCache::forget_all(Lease& lease) {
-  for (const auto& [id, file] : lease.kept.files) {
+  const auto leaves = [&](core::FileId id) {
     if (const auto found = under_.find(id); found != under_.end() && found->second == lease.number) under_.erase(found);
-  }
+  };
+  for (const auto& [id, file] : lease.kept.files) leaves(id);
+  for (const core::FileId id : lease.kept.bare) leaves(id);
+  for (const core::FileId id : lease.kept.bare_opened) leaves(id);
   add_bytes(lease, -lease.kept.bytes);
   lease.kept = {};
   lease.since = ++now_;
@@ -227,6 +235,20 @@ void LeaseCache::erase(Lease& lease) {
   leases_.erase(lease.number);
 }
 
+void LeaseCache::set_needs_names(bool needs) {
+  const std::lock_guard lock(mutex_);
+  needs_names_ = needs;
+}
+
+std::uint64_t LeaseCache::forget_most(Lease& lease) {
+  const std::int64_t before = lease.kept.bytes;
+  forgot_unplaced_ = ++now_;
+  lease.kept.forget_most(lease.file, now_);
+  const std::int64_t freed = before - lease.kept.bytes;
+  counts_.bytes -= static_cast<std::uint64_t>(freed);
+  return static_cast<std::uint64_t>(freed);
+}
+
 // Some more than are too many: with the end of a lease the kernel asks for all names again.
 std::vector<std::uint64_t> LeaseCache::superfluous() {
   const std::lock_guard lock(mutex_);
@@ -237,8 +259,15 @@ std::vector<std::uint64_t> LeaseCache::superfluous() {
   const std::size_t leases_most = limits_.leases - limits_.leases / 8;
   const std::uint64_t bytes_most = limits_.bytes - limits_.bytes / 4;
   for (auto at = used_.rbegin(); at != used_.rend() && (left > leases_most || bytes > bytes_most); ++at) {
-    const Lease& lease = leases_.at(*at);
+    Lease& lease = leases_.at(*at);
     if (lease.bits == 0 || lease.going != 0 || lease.asking) continue;
+    const auto of_lease = static_cast<std::uint64_t>(lease.kept.bytes);
+    // Of a directory that is much of all there is, most goes, as long as that is worth the trouble.
+    if (!needs_names_ && bytes > bytes_most && of_lease > limits_.bytes / 4) {
+      const std::uint64_t freed = forget_most(lease);
+      bytes -= freed;
+      if (freed > of_lease / 32) continue;
+    }
     found.push_back(*at);
     --left;
     bytes -= std::min(bytes, static_cast<std::uint64_t>(lease.kept.bytes));
@@ -260,6 +289,7 @@ std::vector<core::FileId> LeaseCache::opened_files() const {
     for (const auto& [id, file] : lease.kept.files) {
       if (file.opened) found.push_back(id);
     }
+    found.insert(found.end(), lease.kept.bare_opened.begin(), lease.kept.bare_opened.end());
   }
   return found;
 }

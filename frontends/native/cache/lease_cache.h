@@ -27,7 +27,7 @@ namespace stoa::native {
 
 struct LeaseCacheLimits {
   std::size_t leases = 4096;
-  std::uint64_t bytes = 64u << 20;          // of names and attributes, as they are estimated
+  std::uint64_t bytes = 64u << 20;          // of memory for names and attributes
   std::chrono::milliseconds pause{10'000};  // without a wish after a refusal or a recall, for each bit
 };
 
@@ -52,9 +52,10 @@ struct LeaseGoing {
   HeldLease lease;         // with the bits that it had
   std::uint32_t gone = 0;  // LeaseBits
   std::uint32_t keeps = 0;
-  std::vector<core::FileId> files;   // whose attributes are known, when read caching goes
+  std::vector<core::FileId> files;   // whose attributes were known, when read caching goes
   std::vector<core::FileId> opened;  // that were opened under it
   std::vector<std::string> names;    // that are known, when read caching goes
+  bool other_names = false;          // were known, too
 };
 
 // Thread-safe. A call waits for pins only where it says so.
@@ -81,11 +82,14 @@ class LeaseCache : public LeaseCovers {
   // Forgets what the lease no longer covers.
   void end(const LeaseGoing& going, bool pauses);
   bool knows(std::uint64_t number) const;
-  // Those least recently used that are too many now, or whose names are.
+  // Frees memory when there is too much: most of what is kept of a large directory is forgotten, and its lease stays.
+  // Returns those leases, from the least recently used on, that are still too many, or whose names are.
   std::vector<std::uint64_t> superfluous();
   // Whether leases are asked for; at first they are.
   void set_asking(bool asks) { asks_ = asks; }
   std::vector<std::uint64_t> leases() const;  // also those that are being asked for
+  // Whether end() needs all names that were known: no names are forgotten under a lease then.
+  void set_needs_names(bool needs);
   std::vector<core::FileId> opened_files() const;
   // The files lease on this directory; 0: there is none.
   std::uint64_t lease_of(core::FileId directory) const;
@@ -109,6 +113,8 @@ class LeaseCache : public LeaseCovers {
   KnownEntry known_entry(core::FileId dir, std::string_view name, core::FileId file);
   // The file is known to have no capabilities of a program (capabilities(7)).
   bool lacks_capability(core::FileId id);
+  // The name may be that of a covered file, but is not kept any more.
+  bool has_forgotten(core::FileId dir, std::string_view name) const;
   // What the name is known to be, without a look at permissions; kNoFile: unknown, or not there.
   core::FileId file_of(core::FileId parent, std::string_view name) const;
 
@@ -169,16 +175,27 @@ class LeaseCache : public LeaseCovers {
   Lease* trusted_cover(core::FileId file, std::uint32_t bits);
   Lease* trusted_directory(core::FileId dir);
   static bool may_keep(const Lease& lease, const LeaseTicket& ticket);
+  // Null: nothing is kept of it.
+  KeptFile* kept_file(Lease& lease, core::FileId file);
   KeptFile* place_of(const LeaseTicket& ticket, core::FileId file);
+  KeptFile& add_file(Lease& lease, core::FileId file);
   void keep_attributes(const LeaseTicket& ticket, const core::Attributes& attr, Lease* parent);
   void drop_file(core::FileId file);
-  bool keep_name(Lease& dir, const LeaseTicket& ticket, std::string_view name, core::FileId id);
+  struct NamePlace {
+    std::string_view name;
+    bool newest = true;  // false: this client has changed the name since, and knows better
+  };
+  NamePlace keep_name(Lease& dir, const LeaseTicket& ticket, std::string_view name, core::FileId id);
+  void forget_listing(Lease& dir);
+  // The bytes that were freed.
+  std::uint64_t forget_most(Lease& lease);
   void forget_locked(core::FileId file);
   bool being_removed(core::FileId dir, std::string_view name) const;
   void wait_for_pins(std::unique_lock<std::mutex>& lock, std::uint64_t lease);
   void forget_all(Lease& lease);
   void erase(Lease& lease);
   void add_bytes(Lease& lease, std::int64_t more);
+  void cover_by(core::FileId file, Lease& lease);
   LeasePin pin_locked(Lease& lease, std::uint32_t bits);
   void unpin(std::uint64_t number, std::uint32_t bits);
   std::uint32_t identity_of(const core::Credentials& cred);
@@ -196,10 +213,12 @@ class LeaseCache : public LeaseCovers {
   Moment forgot_unplaced_ = 0;  // a file was forgotten of which no lease was known
   std::unordered_map<std::uint64_t, Lease> leases_;
   std::unordered_map<core::FileId, std::uint64_t> on_;     // leases by their file
-  std::unordered_map<core::FileId, std::uint64_t> under_;  // files by the files lease that covers them
+  using Under = std::unordered_map<core::FileId, std::uint64_t>;
+  Under under_;                                            // files by the files lease that covers them
   std::list<std::uint64_t> used_;                          // leases; the most recently used first
   std::vector<std::shared_ptr<NameChange>> changes_;
   std::unordered_map<core::FileId, Pause> pauses_;
+  bool needs_names_ = false;
   KnownUsers users_;
   LeaseCacheCounts counts_;
 };

@@ -8,22 +8,13 @@ namespace {
 
 using core::kReadCaching;
 
-// Of memory, about.
-constexpr std::int64_t kNameBytes = 96;
-constexpr std::int64_t kFileBytes = 320;
-constexpr std::int64_t kEntryBytes = 112;
-constexpr std::size_t kRightsMost = 64;  // users of one file
+constexpr std::int64_t kUnderBytes = bytes_of_element<std::unordered_map<core::FileId, std::uint64_t>>(false);
 
 // Rights of a file that only its directory decides are not among what a lease on the file covers.
 constexpr std::uint32_t kKeptRights = ~std::uint32_t{core::kAccessDelete};
 
-std::int64_t bytes_of_name(std::string_view name) {
-  return kNameBytes + static_cast<std::int64_t>(name.size());
-}
-
 }  // namespace
 
-// more.
 std::uint32_t rights_of_everybody(const core::Attributes& attr) {
   constexpr std::uint32_t kReadByAll = 0444, kExecutedByAll = 0111;
   if (attr.has_acl) return 0;
@@ -45,12 +36,23 @@ bool LeaseCache::may_keep(const Lease& lease, const LeaseTicket& ticket) {
 KeptFile* LeaseCache::place_of(const LeaseTicket& ticket, core::FileId file) {
   Lease* lease = cover(file, kReadCaching);
   if (lease == nullptr || !may_keep(*lease, ticket)) return nullptr;
-  const auto [at, added] = lease->kept.files.try_emplace(file);
+  KeptFile& place = add_file(*lease, file);
+  return place.since <= ticket.sent ? &place : nullptr;
+}
+
+// Finds it, or adds it.
+KeptFile& LeaseCache::add_file(Lease& lease, core::FileId file) {
+  const auto [at, added] = lease.kept.files.try_emplace(file);
+  at->second.used = now_;
   if (added) {
-    add_bytes(*lease, kFileBytes);
     at->second.since = forgot_unplaced_;
+    add_bytes(lease, KeptDirectory::kFileBytes);
   }
-  return at->second.since <= ticket.sent ? &at->second : nullptr;
+  return at->second;
+}
+
+void LeaseCache::cover_by(core::FileId file, Lease& lease) {
+  if (under_.try_emplace(file, lease.number).second) add_bytes(lease, kUnderBytes);
 }
 
 void LeaseCache::drop_file(core::FileId file) {
@@ -58,8 +60,12 @@ void LeaseCache::drop_file(core::FileId file) {
   if (found == under_.end()) return;
   forgot_unplaced_ = ++now_;
   Lease& lease = leases_.at(found->second);
-  if (lease.kept.files.erase(file) != 0) add_bytes(lease, -kFileBytes);
+  if (const auto kept = lease.kept.files.find(file); kept != lease.kept.files.end()) {
+    add_bytes(lease, -KeptDirectory::kFileBytes - kept->second.bytes_beside());
+    lease.kept.files.erase(kept);
+  }
   under_.erase(found);
+  add_bytes(lease, -kUnderBytes);
 }
 
 // `parent`: the directory where the file was found, if its lease may be added to.
@@ -69,7 +75,7 @@ void LeaseCache::keep_attributes(const LeaseTicket& ticket, const core::Attribut
   if (coverable && parent != nullptr && lease_on(attr.id) == nullptr) {
     const auto found = under_.find(attr.id);
     if (found != under_.end() && found->second != parent->number) drop_file(attr.id);
-    if (forgot_unplaced_ <= ticket.sent) under_.try_emplace(attr.id, parent->number);
+    if (forgot_unplaced_ <= ticket.sent) cover_by(attr.id, *parent);
   }
   KeptFile* place = place_of(ticket, attr.id);
   if (place == nullptr) return;
@@ -87,21 +93,21 @@ void LeaseCache::learn_lookup(const LeaseTicket& ticket, const core::Credentials
   Lease* dir = lease_on(parent);
   const bool keeps = dir != nullptr && dir->of_files && may_keep(*dir, ticket);
   if (keeps && name != "." && name != ".." && dir->kept.names_since <= ticket.sent && !being_removed(parent, name)) {
-    if (!keep_name(*dir, ticket, name, found ? found->id : core::kNoFile)) return;
+    if (!keep_name(*dir, ticket, name, found ? found->id : core::kNoFile).newest) return;
     if (found) keep_attributes(ticket, *found, dir);
     return;
   }
   if (found) keep_attributes(ticket, *found, nullptr);
 }
 
-// False: this client has changed the name since, and knows better.
-bool LeaseCache::keep_name(Lease& dir, const LeaseTicket& ticket, std::string_view name, core::FileId id) {
+LeaseCache::NamePlace LeaseCache::keep_name(Lease& dir, const LeaseTicket& ticket, std::string_view name,
+                                            core::FileId id) {
   const auto [at, added] = dir.kept.names.try_emplace(std::string(name));
-  if (added) add_bytes(dir, bytes_of_name(name));
-  if (at->second.since > ticket.sent) return false;
+  if (added) add_bytes(dir, KeptDirectory::bytes_of_name(name));
+  if (at->second.since > ticket.sent) return {at->first, false};
   at->second.id = id;
   at->second.known = true;
-  return true;
+  return {at->first, true};
 }
 
 void LeaseCache::learn_attributes(const LeaseTicket& ticket, const core::Attributes& attr) {
@@ -115,23 +121,18 @@ void LeaseCache::learn_access(const LeaseTicket& ticket, const core::Credentials
   const std::lock_guard lock(mutex_);
   KeptFile* place = place_of(ticket, id);
   if (place == nullptr || wanted == 0) return;
-  const std::uint32_t user = identity_of(cred);
-  auto at = std::ranges::find(place->rights, user, &KeptRights::user);
-  if (at == place->rights.end()) {
-    if (place->rights.size() >= kRightsMost) place->rights.clear();
-    at = place->rights.insert(place->rights.end(), {.user = user});
-  }
-  at->known |= wanted;
-  at->granted = (at->granted & ~wanted) | (granted & wanted);
+  const std::int64_t before = place->rights.bytes_beside();
+  place->rights.keep(identity_of(cred), wanted, granted);
+  add_bytes(*cover(id, kReadCaching), place->rights.bytes_beside() - before);
 }
 
 void LeaseCache::learn_target(const LeaseTicket& ticket, core::FileId id, const std::string& target) {
   const std::lock_guard lock(mutex_);
   KeptFile* place = place_of(ticket, id);
   if (place == nullptr || place->target) return;
-  place->target = target;
-  Lease* lease = cover(id, kReadCaching);
-  add_bytes(*lease, static_cast<std::int64_t>(target.size()));
+  const std::int64_t before = place->bytes_beside();
+  place->target = std::make_unique<const std::string>(target);
+  add_bytes(*cover(id, kReadCaching), place->bytes_beside() - before);
 }
 
 void LeaseCache::learn_no_capability(const LeaseTicket& ticket, core::FileId id) {
@@ -179,43 +180,43 @@ void LeaseCache::learn_entries(const LeaseTicket& ticket, const core::Credential
   if (dir == nullptr || !dir->of_files || !may_keep(*dir, ticket) || dir->kept.names_since > ticket.sent) return;
   KeptListing& listing = dir->kept.listing;
   if (request.cookie == 0 && dir->kept.listed_since <= ticket.sent) {
-    add_bytes(*dir, -listing.bytes);
-    listing = {.sent = ticket.sent};
+    forget_listing(*dir);
+    listing.sent = ticket.sent;
   }
   const std::uint64_t last = listing.entries.empty() ? 0 : listing.entries.back().cookie;
-  const bool goes_on = !listing.whole && listing.sent != 0 && request.cookie == last;
+  bool goes_on = !listing.whole && listing.sent != 0 && request.cookie == last;
+  const std::int64_t before = listing.bytes();
   bool all = true;
   for (const core::DirectoryEntry& one : entries.entries) {
-    if (goes_on) {
-      core::DirectoryEntry entry = one;
-      entry.attr.reset();
-      const std::int64_t bytes = kEntryBytes + static_cast<std::int64_t>(entry.name.size());
-      listing.bytes += bytes;
-      add_bytes(*dir, bytes);
-      listing.entries.push_back(std::move(entry));
+    ListedEntry entry{.cookie = one.cookie, .id = one.id, .type = one.type};
+    if (one.name == "." || one.name == "..") {
+      entry.name = one.name == "." ? "." : "..";
+    } else if (being_removed(request.dir, one.name)) {
+      all = goes_on = false;  // the end of the change ends the listing
+    } else {
+      const NamePlace place = keep_name(*dir, ticket, one.name, one.id);
+      entry.name = place.name;
+      if (place.newest && one.attr) keep_attributes(ticket, *one.attr, dir);
     }
-    if (one.name == "." || one.name == "..") continue;
-    if (being_removed(request.dir, one.name)) {
-      all = false;
-    } else if (keep_name(*dir, ticket, one.name, one.id) && one.attr) {
-      keep_attributes(ticket, *one.attr, dir);
-    }
+    if (goes_on) listing.entries.push_back(entry);
   }
+  add_bytes(*dir, listing.bytes() - before);
   // Nothing has changed since the first piece was asked for: each change ends the listing.
   if (goes_on && entries.end) listing.whole = true;
   // What this client has changed meanwhile, it knows.
   if (entries.end && all && (goes_on || request.cookie == 0)) dir->kept.complete = true;
 }
 
+void LeaseCache::forget_listing(Lease& dir) {
+  add_bytes(dir, -dir.kept.listing.bytes());
+  dir.kept.listing = {};
+}
+
 void LeaseCache::note_open(core::FileId id) {
   const std::lock_guard lock(mutex_);
   Lease* lease = cover(id, kReadCaching);
   if (lease == nullptr) return;
-  const auto [at, added] = lease->kept.files.try_emplace(id);
-  at->second.opened = true;
-  if (!added) return;
-  at->second.since = forgot_unplaced_;
-  add_bytes(*lease, kFileBytes);
+  add_file(*lease, id).opened = true;
 }
 
 }  // namespace stoa::native

@@ -48,6 +48,15 @@ Status LeasedStorage::give_all_back(std::chrono::steady_clock::time_point until)
   }
 }
 
+void LeasedStorage::set_kernel(KernelCache* kernel) {
+  cache_.set_needs_names(kernel != nullptr && !kernel->forget_all_names());
+  engine_.set_kernel(kernel);
+}
+
+void LeasedStorage::stay_within_limits() {
+  for (const std::uint64_t lease : cache_.superfluous()) engine_.give_back(lease);
+}
+
 void LeasedStorage::want(const core::Credentials& cred, core::FileId file, std::uint32_t bits) {
   const std::optional<core::FileId> dir = cache_.directory_of(file);
   if (!dir) return;
@@ -92,6 +101,7 @@ void LeasedStorage::look_ahead(const Asker& asker, core::FileId dir) {
 
 Result<core::Attributes> LeasedStorage::getattr(const Asker& asker, core::FileId id) {
   if (auto known = cache_.getattr(id)) return *known;
+  stay_within_limits();
   const LeaseTicket ticket = cache_.ticket();
   auto attr = below_.getattr(asker, id);
   if (attr) cache_.learn_attributes(ticket, *attr);
@@ -100,6 +110,7 @@ Result<core::Attributes> LeasedStorage::getattr(const Asker& asker, core::FileId
 
 Result<std::uint32_t> LeasedStorage::access(const Asker& asker, core::FileId id, std::uint32_t wanted) {
   if (auto known = cache_.access(asker.cred, id, wanted)) return *known;
+  stay_within_limits();
   const LeaseTicket ticket = cache_.ticket();
   STOA_TRY(granted, below_.access(asker, id, wanted | kRightsKept));
   cache_.learn_access(ticket, asker.cred, id, wanted | kRightsKept, granted);
@@ -108,6 +119,7 @@ Result<std::uint32_t> LeasedStorage::access(const Asker& asker, core::FileId id,
 
 Result<std::string> LeasedStorage::readlink(const Asker& asker, core::FileId id) {
   if (auto known = cache_.readlink(id)) return *known;
+  stay_within_limits();
   const LeaseTicket ticket = cache_.ticket();
   auto target = below_.readlink(asker, id);
   if (target) cache_.learn_target(ticket, id, *target);
@@ -196,7 +208,14 @@ Result<core::Attributes> LeasedStorage::link(const Asker& asker, const core::Lin
   return linked;
 }
 
-Status LeasedStorage::remove(const core::RemoveRequest& request, const std::function<Status()>& call) {
+// A name of which nothing is known may be that of any file of the directory: all would have to be settled.
+void LeasedStorage::learn_forgotten(const Asker& asker, core::FileId parent, std::string_view name) {
+  if (cache_.has_forgotten(parent, name)) (void)lookup(asker, parent, name);  // the change itself tells what is wrong
+}
+
+Status LeasedStorage::remove(const Asker& asker, const core::RemoveRequest& request,
+                             const std::function<Status()>& call) {
+  learn_forgotten(asker, request.parent, request.name);
   const auto change = cache_.begin_name_change(request.parent, request.name, true);
   settle(*change);
   const Status removed = call();
@@ -206,15 +225,17 @@ Status LeasedStorage::remove(const core::RemoveRequest& request, const std::func
 }
 
 Status LeasedStorage::unlink(const Asker& asker, const core::RemoveRequest& request) {
-  return remove(request, [&] { return below_.unlink(asker, request); });
+  return remove(asker, request, [&] { return below_.unlink(asker, request); });
 }
 
 Status LeasedStorage::rmdir(const Asker& asker, const core::RemoveRequest& request) {
-  return remove(request, [&] { return below_.rmdir(asker, request); });
+  return remove(asker, request, [&] { return below_.rmdir(asker, request); });
 }
 
 // Both names are forgotten: of two links of one file neither goes.
 Status LeasedStorage::rename(const Asker& asker, const core::RenameRequest& request) {
+  learn_forgotten(asker, request.from_parent, request.from_name);
+  learn_forgotten(asker, request.to_parent, request.to_name);
   const auto from = cache_.begin_name_change(request.from_parent, request.from_name, true);
   const auto to = cache_.begin_name_change(request.to_parent, request.to_name, true);
   settle(*from);

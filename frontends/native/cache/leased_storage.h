@@ -29,7 +29,8 @@ class LeasedStorage : public ForwardingStorage, public LeaseCovers, public Lease
   // What others keep under the leases; null: nothing (any more). Returns when no call to the former is under way. Not
   // called by what is told of recalls.
   void set_kept(KeptUnderLeases* kept);
-  void set_kernel(KernelCache* kernel) { engine_.set_kernel(kernel); }
+  // The kernel that names and attributes are told to; null: none (any more).
+  void set_kernel(KernelCache* kernel);
   // The end: no recall is answered any more, and those under way do not wait for a server that is gone. What they hold
   // ends with the session.
   void stop_recalls() { engine_.stop(); }
@@ -127,6 +128,10 @@ class LeasedStorage : public ForwardingStorage, public LeaseCovers, public Lease
   template <class Call>
   Result<core::Attributes> making(const Asker& asker, core::FileId parent, std::string_view name, const Call& call);
   Status change_xattr(core::FileId file, std::string_view name, const std::function<Status()>& call);
+  // Gives memory and leases back when there are too many.
+  void stay_within_limits();
+  // Before a name is taken from what it names.
+  void learn_forgotten(const Asker& asker, core::FileId parent, std::string_view name);
   // After a change that may be one of rights. `names_too`: to search a directory, too.
   void forget_rights(core::FileId file, bool names_too);
   // Asks for the names of a directory, if they are few, so that others are known not to be there.
@@ -135,7 +140,7 @@ class LeasedStorage : public ForwardingStorage, public LeaseCovers, public Lease
   // Before a change that takes files from under their lease.
   void settle(const NameChange& change);
   void settle(const std::optional<HeldLease>& lease, core::FileId file);
-  Status remove(const core::RemoveRequest& request, const std::function<Status()>& call);
+  Status remove(const Asker& asker, const core::RemoveRequest& request, const std::function<Status()>& call);
   std::optional<StorageOpen> open_locally(const Asker& asker, const core::OpenRequest& request);
   Result<StorageOpen> open_name(const Asker& asker, const core::OpenRequest& request);
 

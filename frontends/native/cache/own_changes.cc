@@ -4,12 +4,6 @@
 #include "frontends/native/cache/lease_cache.h"
 
 namespace stoa::native {
-namespace {
-
-// Of memory, about, as in lease_learning.cc.
-constexpr std::int64_t kChangedNameBytes = 96;
-
-}  // namespace
 
 bool LeaseCache::being_removed(core::FileId dir, std::string_view name) const {
   return std::ranges::any_of(changes_,
@@ -42,13 +36,25 @@ std::shared_ptr<NameChange> LeaseCache::begin_name_change(core::FileId dir, std:
   change->lease = {lease->number, dir, lease->bits & ~lease->going};
   const auto found = lease->kept.names.find(name);
   if (found != lease->kept.names.end()) {
-    if (found->second.id != core::kNoFile) change->uncovered.push_back(found->second.id);
+    change->known = found->second.id != core::kNoFile;
+    if (change->known) change->uncovered.push_back(found->second.id);
   } else {
     for (const auto& [id, file] : lease->kept.files) {
       if (id != dir) change->uncovered.push_back(id);
     }
+    for (const auto* bare : {&lease->kept.bare, &lease->kept.bare_opened}) {
+      std::ranges::copy_if(*bare, std::back_inserter(change->uncovered), [&](core::FileId id) {
+        const auto under = under_.find(id);
+        return under != under_.end() && under->second == lease->number;
+      });
+    }
   }
-  for (const core::FileId id : change->uncovered) drop_file(id);
+  const std::int64_t before = lease->kept.bare_bytes();
+  for (const core::FileId id : change->uncovered) {
+    drop_file(id);
+    lease->kept.add_left(id);
+  }
+  counts_.bytes += static_cast<std::uint64_t>(lease->kept.bare_bytes() - before);
   forgot_unplaced_ = ++now_;
   wait_for_pins(lock, change->lease.number);
   return change;
@@ -62,18 +68,20 @@ void LeaseCache::end_name_change(const std::shared_ptr<NameChange>& change, std:
   if (dir == nullptr) return;
   KeptDirectory& kept = dir->kept;
   kept.listed_since = ++now_;
-  add_bytes(*dir, -kept.listing.bytes);
-  kept.listing = {};
+  forget_listing(*dir);
   if (const auto self = kept.files.find(dir->file); self != kept.files.end()) {
     self->second.attr.reset();
     self->second.since = now_;
   }
+  // The kernel keeps nothing of a file that it has removed itself.
+  const bool removed = now && now->id == core::kNoFile && change->known;
+  if (removed && !kept.left.empty() && kept.left.back() == change->uncovered.front()) kept.left.pop_back();
   const LeaseTicket ticket{.sent = change->sent, .granted = change->sent};
   const bool keeps = now && change->alone && dir->of_files && may_keep(*dir, ticket);
   if (keeps) {
     const auto [at, added] = kept.names.try_emplace(change->name);
     at->second = {.id = now->id, .since = now_};
-    if (added) add_bytes(*dir, kChangedNameBytes + static_cast<std::int64_t>(change->name.size()));
+    if (added) add_bytes(*dir, KeptDirectory::bytes_of_name(change->name));
   } else {
     kept.complete = false;
     kept.names_since = now_;
@@ -104,6 +112,7 @@ void LeaseCache::forget_locked(core::FileId file) {
   }
   const auto at = lease == nullptr ? KeptDirectory::Files::iterator{} : lease->kept.files.find(file);
   if (lease != nullptr && at != lease->kept.files.end()) {
+    add_bytes(*lease, -at->second.rights.bytes_beside());
     at->second.forget(now_);
   } else {
     forgot_unplaced_ = now_;

@@ -149,7 +149,7 @@ void RecallEngine::forget_in_kernel(const LeaseGoing& going, KernelCache& kernel
   if ((going.gone & core::kReadCaching) != 0) {
     // Names first: that waits for look-ups whose replies the kernel has and has not yet taken up. Attributes of a node
     // that it does not know yet could not be ended.
-    if (!going.names.empty()) kernel.forget_names(going.lease.file, going.names);
+    if (!going.names.empty() || going.other_names) kernel.forget_names(going.lease.file, going.names);
     for (const core::FileId file : going.files) kernel.forget_attributes(file);
   }
   // A file may have been open before the lease came, so that all may have pages.

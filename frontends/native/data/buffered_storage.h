@@ -21,7 +21,7 @@ namespace stoa::native {
 // Thread-safe. Blocking as the storage below. `below` and `covers` outlive it. After fork(2) the child must not use it.
 class BufferedStorage : public ForwardingStorage, public KeptUnderLeases {
  public:
-  static constexpr std::uint64_t kBudgetBytes = 256 * 1024 * 1024;
+  static constexpr std::uint64_t kBudgetBytes = 192 * 1024 * 1024;
   BufferedStorage(Storage& below, LeaseCovers& covers, std::uint64_t budget_bytes = kBudgetBytes);
 
   Result<core::Attributes> lookup(const Asker& asker, core::FileId parent, std::string_view name) override;

@@ -13,8 +13,9 @@
 namespace stoa::native {
 
 struct CachedClientOptions {
+  static constexpr std::uint64_t kBudgetBytes = 256 * 1024 * 1024;
   ClientOptions client;                                        // `leases` is filled in
-  std::uint64_t budget_bytes = BufferedStorage::kBudgetBytes;  // of written and read-ahead data
+  std::uint64_t budget_bytes = kBudgetBytes;  // of memory for names, attributes, and data written or read ahead
 };
 
 // Thread-safe. After fork(2) the child must not use it, nor destroy it: it has none of its threads.
@@ -32,6 +33,9 @@ class CachedClient {
   KeyKind key() const { return key_; }
 
  private:
+  // The part of the budget that is for names and attributes: a quarter.
+  static constexpr std::uint64_t kPartOfNames = 4;
+
   explicit CachedClient(KeyKind key) : key_(key) {}
 
   const KeyKind key_;

@@ -20,7 +20,7 @@ Result<std::string> from_environment(const char* given, const char* variable) {
 
 Result<LibraryOptions> to_library(const stoa_options& options) {
   if (options.spare != 0 || options.channels > kChannelsMax) return fail(Errc::kInvalid, "channels: 1 to 16");
-  const std::uint64_t budget = options.budget_bytes == 0 ? BufferedStorage::kBudgetBytes : options.budget_bytes;
+  const std::uint64_t budget = options.budget_bytes == 0 ? CachedClientOptions::kBudgetBytes : options.budget_bytes;
   if (budget < kBudgetLeast) return fail(Errc::kInvalid, "budget_bytes: 0, or 16 MiB and more");
   STOA_TRY(url, from_environment(options.url, "STOA_NATIVE_URL"));
   if (options.security > STOA_KERBEROS || options.spare2 != 0)

@@ -13,7 +13,7 @@ struct LibraryOptions {
   std::uint32_t channels = 2;
   std::chrono::milliseconds soft{0};
   bool kerberos = false;  // as ClientOptions has it
-  std::uint64_t budget_bytes = BufferedStorage::kBudgetBytes;
+  std::uint64_t budget_bytes = CachedClientOptions::kBudgetBytes;
 };
 
 // Thread-safe. After fork(2) the child must not use it, nor destroy it.
