@@ -62,6 +62,8 @@ class LeasedStorage : public ForwardingStorage, public LeaseCovers, public Lease
     opens_.make_real(file);
     return opens_.at_server(open);
   }
+  // The server does not know the open yet.
+  bool is_local(OpenNumber open) const { return opens_.at_server(open) != open; }
   // Around a message that may make a name: nothing of it, and nothing of its directory, is kept over the message.
   std::shared_ptr<NameChange> begin_making(core::FileId parent, std::string_view name) {
     return cache_.begin_name_change(parent, name, false);

@@ -99,7 +99,7 @@ class Client {
   Result<Replies> call(const Batch& batch, const CallOptions& options = {});
 
   // As call(), without waiting for the reply: `done` is called once, from a thread of the client or from this call, and
-  // must not block. It waits for a free slot.
+  // must not block. Nor does this call: without a free slot the message leaves later.
   void submit(const Batch& batch, const CallOptions& options, std::function<void(Result<Replies>)> done);
 
   // A number for a lease (LeaseArgs::lease), never given twice, never 0.

@@ -86,7 +86,7 @@ class SessionClient final : private ChannelReading {
   bool is_held_up(const Batch& batch) const;
   void start(const Batch& batch, const CallOptions& options, const Deadline& deadline,
              std::function<void(Result<Replies>)> done);
-  void leave(const std::shared_ptr<Submitted>& one, bool may_wait);
+  void leave(const std::shared_ptr<Submitted>& one);
   void take_reply(const std::shared_ptr<Submitted>& one, const std::shared_ptr<Call>& call);
   void take_replies(const std::shared_ptr<Submitted>& one, Replies replies);
   void watch(const std::shared_ptr<Submitted>& one);

@@ -12,9 +12,6 @@ namespace {
 constexpr std::chrono::milliseconds kSlotRetry{1};
 constexpr std::chrono::milliseconds kWatchEvery{100};
 
-// This thread runs a `done`, and must not wait for a slot: it may be the one that frees them.
-thread_local bool in_done = false;
-
 }  // namespace
 
 // One call on its way through as many messages as it takes.
@@ -66,22 +63,22 @@ void SessionClient::start(const Batch& batch, const CallOptions& options, const 
   const std::shared_ptr<Submitted> one(
       new Submitted{batch, call_block(options.as), options, deadline, std::move(done), unstable_.newest()});
   if (!deadline.is_never() || options.interrupted) watch(one);
-  leave(one, !in_done);
+  leave(one);
 }
 
-void SessionClient::leave(const std::shared_ptr<Submitted>& one, bool may_wait) {
+void SessionClient::leave(const std::shared_ptr<Submitted>& one) {
   if (one->is_over()) return;
   std::vector<U64> files;
   for (std::size_t i = 0; i < one->replies.size(); ++i) files.push_back(one->replies.file(i));
   const Deadline now(Deadline::Clock::now());
-  const Patience patience = may_wait ? Patience{one->deadline, one->options.interrupted} : Patience{now};
+  const Patience patience{now};
   const Batch& batch = one->batch;
   const auto begun = begin(files.empty() ? batch : batch.rest(files.size(), files), one->block, patience,
                            [this, one](const std::shared_ptr<Call>& call) { take_reply(one, call); });
   if (!begun) {
-    const bool full = !may_wait && begun.error().code == Errc::kTimeout && !stopping();
+    const bool full = begun.error().code == Errc::kTimeout && !stopping();
     if (!full) return finish(*one, fail(out_of_time(fail(begun.error())).error()));
-    timed_.add(Deadline::Clock::now() + kSlotRetry, [this, one] { leave(one, false); });
+    timed_.add(Deadline::Clock::now() + kSlotRetry, [this, one] { leave(one); });
     return;
   }
   {
@@ -126,7 +123,7 @@ void SessionClient::take_reply(const std::shared_ptr<Submitted>& one, const std:
   } else if (is_later(status)) {
     calls_->end(call, true);
     leases_.answered(calls_->frame_of(*call)->leases);
-    timed_.add(Deadline::Clock::now() + one->wait, [this, one] { leave(one, false); });
+    timed_.add(Deadline::Clock::now() + one->wait, [this, one] { leave(one); });
   } else {
     calls_->end(call, !is_counted(status));
     return finish(*one, fail(refusal_of(status)));
@@ -140,7 +137,7 @@ void SessionClient::take_replies(const std::shared_ptr<Submitted>& one, Replies 
   Replies& replies = one->replies;
   if (!one->options.asks_once && !replies.ok() && waits(one->batch, replies)) {
     replies.drop_last();
-    timed_.add(Deadline::Clock::now() + one->wait, [this, one] { leave(one, false); });
+    timed_.add(Deadline::Clock::now() + one->wait, [this, one] { leave(one); });
     one->wait = std::min(one->wait * 2, kWaitMost);
     return;
   }
@@ -183,9 +180,7 @@ void SessionClient::finish(Submitted& one, Result<Replies> result) {
     const std::lock_guard lock(one.mutex);
     if (std::exchange(one.over, true)) return;
   }
-  const bool before = std::exchange(in_done, true);
   one.done(std::move(result));
-  in_done = before;
 }
 
 }  // namespace stoa::native

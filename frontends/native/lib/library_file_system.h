@@ -4,6 +4,7 @@
 #include <string>
 
 #include "frontends/native/data/cached_client.h"
+#include "frontends/native/data/workers.h"
 
 namespace stoa::native::lib {
 
@@ -30,6 +31,8 @@ class LibraryFileSystem {
   Client& client() { return cached_->client(); }
   LeasedStorage& leases() { return cached_->leases(); }
   const CallOptions& call_options() const { return call_options_; }
+  // For calls that block, of programs that do not wait for them.
+  data::Workers& workers() { return workers_; }
 
  private:
   explicit LibraryFileSystem(std::unique_ptr<CachedClient> cached) : cached_(std::move(cached)) {}
@@ -37,6 +40,8 @@ class LibraryFileSystem {
   const std::unique_ptr<CachedClient> cached_;
   Asker asker_;
   CallOptions call_options_;
+  static constexpr std::size_t kThreadsMost = 8, kJobsMost = 1u << 20;
+  data::Workers workers_{kThreadsMost, kJobsMost};  // they use all of the above
 };
 
 }  // namespace stoa::native::lib

@@ -43,9 +43,10 @@ std::byte* registered_part(const stoa_ring& ring, std::uint32_t index, std::size
 }
 
 void close_given_up(stoa_ring& ring) {
-  for (const OpenNumber open : ring.completions->take_given_up()) {
-    if (const auto session = ring.fs.session()) (*session)->storage().close((*session)->asker(), open);
-  }
+  const std::vector<OpenNumber> opens = ring.completions->take_given_up();
+  const auto session = ring.fs.session();
+  if (opens.empty() || !session) return;
+  for (const OpenNumber open : opens) (*session)->storage().close((*session)->asker(), open);
 }
 
 }  // namespace
@@ -160,10 +161,8 @@ int stoa_ring_prepare_read_file(stoa_ring* ring, stoa_dir* at, const char* name,
 int stoa_ring_submit(stoa_ring* ring) {
   return static_cast<int>(c_number([&]() -> Result<std::size_t> {
     if (ring->is_parents) return fail_errno(EBADF, "the ring is the parent's");
-    close_given_up(*ring);
     const std::size_t count = ring->prepared.size();
-    for (RingOperation& operation : ring->prepared) start(*ring, std::move(operation));
-    ring->prepared.clear();
+    start_prepared(*ring);
     return count;
   }));
 }

@@ -6,24 +6,9 @@
 #include <mutex>
 
 #include "frontends/native/lib/paths.h"
+#include "frontends/native/lib/ring_order.h"
 
 namespace stoa::native::lib {
-
-enum class RingWork : std::uint8_t { kRead, kWrite, kSync, kOpen, kStat, kReadFile };
-
-struct RingOperation {
-  RingWork work{};
-  std::uint64_t tag = 0;
-  stoa_file* file = nullptr;
-  std::byte* buffer = nullptr;  // a write only reads it
-  std::size_t bytes = 0;
-  std::uint64_t offset = 0;
-  core::FileId parent = core::kNoFile;
-  std::string name{};
-  int flags = 0;
-  std::uint32_t mode = 0;
-  stoa_attributes* attributes = nullptr;
-};
 
 // What is done. Shared with the callbacks of the client, which may come from its threads. Thread-safe.
 class RingCompletions {
@@ -34,9 +19,10 @@ class RingCompletions {
   RingCompletions& operator=(const RingCompletions&) = delete;
 
   int fd() const { return event_; }
-  // One more is under way, to be ended by add().
-  void expect();
-  void add(const stoa_completion& done);
+  // So many more are under way, to be ended by add().
+  void expect(std::size_t count);
+  void add(std::span<const stoa_completion> done);
+  void add(const stoa_completion& done) { add({&done, 1}); }
   std::size_t in_use() const;  // under way, or not yet taken
   bool under_way() const;
   std::size_t take(std::span<stoa_completion> into, std::size_t least, int timeout_ms);
@@ -67,6 +53,7 @@ struct stoa_ring final : stoa::native::lib::ForkChild {
   stoa_fs& fs;
   const std::uint32_t entries;
   const std::shared_ptr<stoa::native::lib::RingCompletions> completions;
+  const std::shared_ptr<stoa::native::lib::RingOrder> order = std::make_shared<stoa::native::lib::RingOrder>();
   std::vector<stoa::native::lib::RingOperation> prepared;
   std::vector<iovec> registered;
   bool is_parents = false;
@@ -74,7 +61,7 @@ struct stoa_ring final : stoa::native::lib::ForkChild {
 
 namespace stoa::native::lib {
 
-// Sends one operation, or answers it at once. It ends with one RingCompletions::add.
-void start(stoa_ring& ring, RingOperation operation);
+// Starts all that is prepared; each ends with one RingCompletions::add. Does not block: what may is left to threads.
+void start_prepared(stoa_ring& ring);
 
 }  // namespace stoa::native::lib

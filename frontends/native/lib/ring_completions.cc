@@ -18,17 +18,19 @@ RingCompletions::~RingCompletions() {
   ::close(event_);
 }
 
-void RingCompletions::expect() {
+void RingCompletions::expect(std::size_t count) {
   const std::lock_guard lock(mutex_);
-  ++under_way_;
+  under_way_ += count;
 }
 
-void RingCompletions::add(const stoa_completion& done) {
+void RingCompletions::add(std::span<const stoa_completion> done) {
+  if (done.empty()) return;
   const std::lock_guard lock(mutex_);
-  done_.push_back(done);
-  --under_way_;
+  const bool was_empty = done_.empty();
+  done_.insert(done_.end(), done.begin(), done.end());
+  under_way_ -= done.size();
   // Readable as long as there is one, so the first of them is enough.
-  if (done_.size() == 1) (void)::eventfd_write(event_, 1);
+  if (was_empty) (void)::eventfd_write(event_, 1);
   changed_.notify_all();
 }
 

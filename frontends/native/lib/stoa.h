@@ -60,7 +60,7 @@ typedef struct stoa_options {
   uint32_t spare;        /* 0 */
   char* why;             /* NULL, or where stoa_connect writes a sentence for people when it fails */
   size_t why_bytes;      /* of `why`, with its NUL */
-  uint64_t budget_bytes; /* for what is written and not sent, and read ahead; 16 MiB and more; 0: 256 MiB */
+  uint64_t budget_bytes; /* of memory for caches and what is written and not sent; 16 MiB and more; 0: 256 MiB */
   uint32_t security;     /* 0: the key of key_file; or STOA_KERBEROS */
   uint32_t spare2;       /* 0 */
 } stoa_options;
@@ -296,8 +296,13 @@ int stoa_ring_prepare_stat(stoa_ring* ring, stoa_dir* at, const char* name, stoa
 /* The whole of a small file; its result as of stoa_small_read. */
 int stoa_ring_prepare_read_file(stoa_ring* ring, stoa_dir* at, const char* name, void* buffer, size_t bytes,
                                 uint64_t tag);
-/* Sends what is prepared, and returns how many. Waits while the session has no free slot. Writes, fsync and opens with
- * O_CREAT or O_TRUNC are done before it returns, as their blocking calls: writes under a lease are buffered at once. */
+/* Starts what is prepared, and returns how many. It does not wait for the server: what cannot be sent at once is left to
+ * threads of the library, at most eight for all rings. Small reads and questions that are submitted together share
+ * messages.
+ * Order. Writes and fsyncs of one file that are submitted to one ring are done one after the other, in that order; a
+ * read sees the writes of its file that were submitted before it, and may see later ones; an fsync makes durable, and
+ * tells the errors of, those before it. Nothing else is ordered: what names a file, or is to follow an open, is
+ * submitted when what it depends on is done. */
 int stoa_ring_submit(stoa_ring* ring);
 /* Takes up to `most` completions, when there are `least` or `timeout_ms` ms are over (0: at once; negative: never), and
  * returns how many. Never waits for more than are under way. */

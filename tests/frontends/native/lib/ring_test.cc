@@ -2,7 +2,9 @@
 #include <poll.h>
 
 #include <cerrno>
+#include <map>
 
+#include "frontends/native/lib/handles.h"
 #include "tests/frontends/native/lib/library_fixture.h"
 
 namespace stoa::test {
@@ -26,6 +28,19 @@ class LibraryRing : public LibraryTest {
     stoa_completion done{};
     EXPECT_EQ(stoa_ring_wait(ring_, &done, 1, 1, -1), 1);
     return done;
+  }
+
+  // The results of all that is prepared, by tag; each has one.
+  std::map<std::uint64_t, std::int64_t> run_all(std::size_t count) {
+    EXPECT_EQ(stoa_ring_submit(ring_), static_cast<int>(count));
+    std::vector<stoa_completion> done(count + 1);
+    EXPECT_EQ(stoa_ring_wait(ring_, done.data(), static_cast<std::uint32_t>(count + 1),
+                             static_cast<std::uint32_t>(count), -1),
+              static_cast<int>(count));
+    std::map<std::uint64_t, std::int64_t> results;
+    for (std::size_t i = 0; i < count; ++i) results[done[i].tag] = done[i].result;
+    EXPECT_EQ(results.size(), count);
+    return results;
   }
 
   stoa_ring* ring_ = nullptr;
@@ -166,6 +181,128 @@ TEST_F(LibraryRing, RegisteredMemoryIsNamedByIndex) {
   EXPECT_EQ(stoa_ring_register(ring_, pieces, 1025), -EINVAL);
   EXPECT_EQ(stoa_close(file), 0);
   EXPECT_EQ(get("f"), "##5678##89");
+}
+
+TEST_F(LibraryRing, WhatIsSubmittedTogetherSharesMessages) {
+  constexpr std::size_t kFiles = 64, kBytes = 100;
+  make(kFiles);
+  const std::string content = pattern(kBytes);
+  for (std::size_t i = 0; i < kFiles; ++i) put("f" + std::to_string(i), content + std::to_string(i));
+  native::Client& client = (*fs->session())->client();
+  (*fs->session())->storage().send_unsent();
+  std::vector<stoa_attributes> found(kFiles);
+  std::uint64_t before = client.counts().calls;
+  for (std::size_t i = 0; i < kFiles; ++i)
+    ASSERT_EQ(stoa_ring_prepare_stat(ring_, nullptr, ("f" + std::to_string(i)).c_str(), &found[i], i), 0);
+  for (const auto& [tag, result] : run_all(kFiles)) {
+    EXPECT_EQ(result, 0);
+    EXPECT_EQ(found[tag].size, kBytes + std::to_string(tag).size());
+  }
+  EXPECT_EQ(client.counts().calls, before + 1);
+
+  std::vector<std::string> buffers(kFiles, std::string(kBytes + 10, '#'));
+  before = client.counts().calls;
+  for (std::size_t i = 0; i < kFiles; ++i) {
+    ASSERT_EQ(stoa_ring_prepare_read_file(ring_, nullptr, ("f" + std::to_string(i)).c_str(), buffers[i].data(),
+                                          buffers[i].size(), i),
+              0);
+  }
+  for (const auto& [tag, result] : run_all(kFiles)) {
+    const std::string expected = content + std::to_string(tag);
+    EXPECT_EQ(result, static_cast<std::int64_t>(expected.size()));
+    EXPECT_EQ(buffers[tag].substr(0, expected.size()), expected);
+  }
+  EXPECT_EQ(client.counts().calls, before + 4);
+}
+
+TEST_F(LibraryRing, OnesFailureIsNotThatOfOthers) {
+  constexpr std::size_t kNames = 300;
+  make(kNames);
+  put("there", "12345");
+  put("empty", "");
+  ASSERT_EQ(mkdir("d"), 0);
+  ASSERT_EQ(symlink("there", "link"), 0);
+  std::vector<stoa_attributes> found(kNames);
+  std::vector<std::string> buffers(kNames, std::string(5, '#'));
+  const auto is_stat = [](std::size_t i) { return i % 2 == 0; };
+  const char* const names[] = {"there", "none", "empty", "link", "d", "none either", "there"};
+  for (std::size_t i = 0; i < kNames; ++i) {
+    const char* const name = names[i % std::size(names)];
+    if (is_stat(i)) {
+      ASSERT_EQ(stoa_ring_prepare_stat(ring_, nullptr, name, &found[i], i), 0);
+    } else {
+      ASSERT_EQ(stoa_ring_prepare_read_file(ring_, nullptr, name, buffers[i].data(), 5, i), 0);
+    }
+  }
+  const auto done = run_all(kNames);
+  for (std::size_t i = 0; i < kNames; ++i) {
+    const std::string name = names[i % std::size(names)];
+    const bool none = name.starts_with("none");
+    const std::int64_t read = name == "there" ? 5 : name == "empty" ? 0 : name == "link" ? -ELOOP : -EISDIR;
+    EXPECT_EQ(done.at(i), none ? -ENOENT : is_stat(i) ? 0 : read) << i << " " << name;
+    if (!is_stat(i) && name == "there") {
+      EXPECT_EQ(buffers[i], "12345");
+    }
+  }
+  for (std::size_t i = 0; i < kNames; ++i) ASSERT_EQ(stoa_ring_prepare_stat(ring_, nullptr, "none", &found[i], i), 0);
+  for (const auto& [tag, result] : run_all(kNames)) EXPECT_EQ(result, -ENOENT) << tag;
+}
+
+TEST_F(LibraryRing, WhatIsWrittenToAFileIsDoneInOrder) {
+  constexpr std::size_t kWrites = 200;
+  make(2 * kWrites + 2);
+  stoa_file* const files[] = {open("f"), open("f"), open("g")};  // two handles of one file
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < kWrites; ++i) texts.push_back(pattern(1000 + i) + std::to_string(i));
+  for (std::size_t i = 0; i < kWrites; ++i) {
+    ASSERT_EQ(stoa_ring_prepare_write(ring_, files[i % 2], texts[i].data(), texts[i].size(), 0, 2 * i), 0);
+    ASSERT_EQ(stoa_ring_prepare_write(ring_, files[2], texts[i].data(), texts[i].size(), i, 2 * i + 1), 0);
+  }
+  std::string back(texts.back().size(), '#');
+  ASSERT_EQ(stoa_ring_prepare_fsync(ring_, files[0], 2 * kWrites), 0);
+  ASSERT_EQ(stoa_ring_prepare_read(ring_, files[1], back.data(), back.size(), 0, 2 * kWrites + 1), 0);
+  for (const auto& [tag, result] : run_all(2 * kWrites + 2)) {
+    const std::size_t bytes = tag < 2 * kWrites ? texts[tag / 2].size() : tag == 2 * kWrites ? 0 : back.size();
+    EXPECT_EQ(result, static_cast<std::int64_t>(bytes)) << tag;
+  }
+  EXPECT_EQ(back, texts.back());
+  for (stoa_file* const file : files) EXPECT_EQ(stoa_close(file), 0);
+  EXPECT_EQ(get("g").substr(kWrites - 1), texts.back());
+}
+
+TEST_F(LibraryRing, MoreThanTheSessionHasSlotsIsSubmittedAtOnce) {
+  constexpr std::size_t kMany = 4096;
+  make(kMany);
+  put("f", "x");
+  std::vector<stoa_file*> opened;
+  for (std::size_t i = 0; i < kMany; ++i)
+    ASSERT_EQ(stoa_ring_prepare_open(ring_, nullptr, i % 8 == 0 ? "made" : "f", i % 8 == 0 ? O_RDWR | O_CREAT : O_RDONLY,
+                                     0600, i),
+              0);
+  EXPECT_EQ(stoa_ring_submit(ring_), static_cast<int>(kMany));
+  std::vector<stoa_completion> done(kMany);
+  ASSERT_EQ(stoa_ring_wait(ring_, done.data(), kMany, kMany, -1), static_cast<int>(kMany));
+  for (const stoa_completion& one : done) {
+    ASSERT_EQ(one.result, 0);
+    EXPECT_EQ(stoa_close(one.file), 0);
+  }
+}
+
+TEST_F(LibraryRing, LargeReadsGoByThemselves) {
+  constexpr std::size_t kBytes = 1u << 20;
+  make(8);
+  const std::string content = pattern(3 * kBytes);
+  put("f", content);
+  stoa_file* const file = open("f", O_RDONLY);
+  std::vector<std::string> buffers(8, std::string(kBytes, '#'));
+  for (std::size_t i = 0; i < 8; ++i)
+    ASSERT_EQ(stoa_ring_prepare_read(ring_, file, buffers[i].data(), kBytes, i * kBytes / 2, i), 0);
+  for (const auto& [tag, result] : run_all(8)) {
+    const std::string expected = content.substr(std::min(content.size(), tag * kBytes / 2), kBytes);
+    EXPECT_EQ(result, static_cast<std::int64_t>(expected.size()));
+    EXPECT_EQ(buffers[tag].substr(0, expected.size()), expected);
+  }
+  EXPECT_EQ(stoa_close(file), 0);
 }
 
 TEST_F(LibraryRing, AnOpenThatNobodyTakesIsClosed) {
