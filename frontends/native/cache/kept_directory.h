@@ -61,9 +61,9 @@ struct NameChange {
   bool removes = false;
   HeldLease lease{};  // of the directory, when it has one
   std::vector<core::FileId>
-      uncovered{};    // what the name was known to be; if it was not known, all files of the directory
-  bool known = false;   // what the name was
-  bool alone = true;  // no other change of the name was under way at the same time
+      uncovered{};     // what the name was known to be; if it was not known, all files of the directory
+  bool known = false;  // what the name was
+  bool alone = true;   // no other change of the name was under way at the same time
 };
 
 struct ListedEntry {

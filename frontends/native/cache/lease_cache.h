@@ -212,10 +212,10 @@ class LeaseCache : public LeaseCovers {
   Moment now_ = 1;
   Moment forgot_unplaced_ = 0;  // a file was forgotten of which no lease was known
   std::unordered_map<std::uint64_t, Lease> leases_;
-  std::unordered_map<core::FileId, std::uint64_t> on_;     // leases by their file
+  std::unordered_map<core::FileId, std::uint64_t> on_;  // leases by their file
   using Under = std::unordered_map<core::FileId, std::uint64_t>;
-  Under under_;                                            // files by the files lease that covers them
-  std::list<std::uint64_t> used_;                          // leases; the most recently used first
+  Under under_;                    // files by the files lease that covers them
+  std::list<std::uint64_t> used_;  // leases; the most recently used first
   std::vector<std::shared_ptr<NameChange>> changes_;
   std::unordered_map<core::FileId, Pause> pauses_;
   bool needs_names_ = false;

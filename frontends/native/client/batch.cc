@@ -7,10 +7,10 @@ namespace stoa::native {
 void Batch::append_payload(std::span<const std::byte> data) {
   if (data.empty()) return;
   if (payload_ == nullptr) {
-    payload_ = std::make_shared<Bytes>(data.begin(), data.end());
+    payload_ = std::make_shared<Content>(data.begin(), data.end());
     return;
   }
-  if (payload_.use_count() > 1) payload_ = std::make_shared<Bytes>(*payload_);
+  if (payload_.use_count() > 1) payload_ = std::make_shared<Content>(*payload_);
   payload_->insert(payload_->end(), data.begin(), data.end());
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "frontends/native/client/large_memory.h"
 #include "frontends/native/protocol/message.h"
 
 namespace stoa::native {
@@ -50,7 +51,7 @@ class Batch {
     return payload_ == nullptr ? std::span<const std::byte>{} : std::span<const std::byte>(*payload_);
   }
   // The same to be kept for longer than the batch; null: there is none.
-  std::shared_ptr<const Bytes> shared_payload() const { return payload_; }
+  std::shared_ptr<const Content> shared_payload() const { return payload_; }
   Bytes records() const;  // of all operations
   // Whether one message takes it.
   bool fits() const;
@@ -76,7 +77,7 @@ class Batch {
     Bytes record;
   };
   std::vector<Entry> operations_;
-  std::shared_ptr<Bytes> payload_;  // shared with copies of the batch and with frames: none of them changes it
+  std::shared_ptr<Content> payload_;  // shared with copies of the batch and with frames: none of them changes it
 };
 
 }  // namespace stoa::native

@@ -12,7 +12,7 @@ namespace stoa::native {
 // A value that does not change once it is sent. The payload is shared with the batch that it came from.
 struct Frame {
   Bytes head{};  // with the padding before the payload
-  std::shared_ptr<const Bytes> payload{};
+  std::shared_ptr<const Content> payload{};
   std::vector<U64> written{};  // the files that it writes to; 0: one that it finds, opens or makes
   std::vector<U64> leases{};   // the numbers of the leases that it asks for
 

@@ -194,6 +194,7 @@ std::optional<std::chrono::nanoseconds> SessionClient::keep_alive(std::size_t in
 void SessionClient::attend(std::size_t index, ClientConnection& connection) {
   for (;;) {
     const auto next = keep_alive(index, connection);
+    LargeMemory::rest();
     if (!next) return;
     const auto until = Deadline::Clock::now() + *next;
     for (;;) {

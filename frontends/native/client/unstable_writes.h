@@ -26,7 +26,7 @@ class UnstableWrites {
     U64 verifier = 0;
     U64 number = 0;  // in the order of their replies
     Bytes call{};
-    std::shared_ptr<const Bytes> payload{};  // has `data`
+    std::shared_ptr<const Content> payload{};  // has `data`
   };
 
   void add(Write write);

@@ -15,8 +15,7 @@ Result<std::unique_ptr<CachedClient>> CachedClient::connect(const CachedClientOp
   const std::uint64_t of_names = options.budget_bytes / kPartOfNames;
   STOA_TRY(leases, LeasedStorage::make(*made->server_, *made->server_, {.bytes = of_names}));
   made->leases_ = std::move(leases);
-  made->buffers_ = std::make_unique<BufferedStorage>(*made->leases_, *made->leases_,
-                                                      options.budget_bytes - of_names);
+  made->buffers_ = std::make_unique<BufferedStorage>(*made->leases_, *made->leases_, options.budget_bytes - of_names);
   made->leases_->set_kept(made->buffers_.get());
   made->events_.set(made->leases_.get());
   return made;

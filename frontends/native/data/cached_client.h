@@ -14,7 +14,7 @@ namespace stoa::native {
 
 struct CachedClientOptions {
   static constexpr std::uint64_t kBudgetBytes = 256 * 1024 * 1024;
-  ClientOptions client;                                        // `leases` is filled in
+  ClientOptions client;                       // `leases` is filled in
   std::uint64_t budget_bytes = kBudgetBytes;  // of memory for names, attributes, and data written or read ahead
 };
 

@@ -216,7 +216,7 @@ Asker ReadAhead::fetcher(const OpenFile& open) const {
 
 void ReadAhead::fetch(const Asker& asker, const std::shared_ptr<OpenFile>& open, const BlockRef& block) {
   const File& file = open->file;
-  auto bytes = std::make_unique_for_overwrite<std::byte[]>(block->length);
+  auto bytes = make_large_array(block->length);
   const std::span<std::byte> into(bytes.get(), block->length);
   std::size_t have = 0;
   bool failed = false;

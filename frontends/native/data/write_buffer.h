@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "frontends/native/client/large_memory.h"
 #include "frontends/native/data/open_file.h"
 
 namespace stoa::native::data {
@@ -16,7 +17,7 @@ namespace stoa::native::data {
 // A run of bytes, sent as one write. It ends at a multiple of kPieceBytes at the latest.
 struct Piece {
   std::uint64_t offset = 0;
-  std::vector<std::byte> bytes{};
+  Content bytes{};
   std::uint64_t lease = 0;
   std::shared_ptr<OpenFile> open{};
   std::uint64_t number = 0;  // in the order in which pieces began

@@ -95,8 +95,7 @@ void carry_out(const RingPlace& place, RingOperation& operation) noexcept {
 
 void start(const RingPlace& place, RingOrder& order, RingOperation& operation, RingGroup& group) {
   if (may_block(place, order, operation)) {
-    return order.add(place.session.workers(), operation,
-                     [place](RingOperation& one) { carry_out(place, one); });
+    return order.add(place.session.workers(), operation, [place](RingOperation& one) { carry_out(place, one); });
   }
   if (!group.takes(operation)) group.send(place);
   group.add(operation);

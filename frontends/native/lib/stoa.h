@@ -296,8 +296,8 @@ int stoa_ring_prepare_stat(stoa_ring* ring, stoa_dir* at, const char* name, stoa
 /* The whole of a small file; its result as of stoa_small_read. */
 int stoa_ring_prepare_read_file(stoa_ring* ring, stoa_dir* at, const char* name, void* buffer, size_t bytes,
                                 uint64_t tag);
-/* Starts what is prepared, and returns how many. It does not wait for the server: what cannot be sent at once is left to
- * threads of the library, at most eight for all rings. Small reads and questions that are submitted together share
+/* Starts what is prepared, and returns how many. It does not wait for the server: what cannot be sent at once is left
+ * to threads of the library, at most eight for all rings. Small reads and questions that are submitted together share
  * messages.
  * Order. Writes and fsyncs of one file that are submitted to one ring are done one after the other, in that order; a
  * read sees the writes of its file that were submitted before it, and may see later ones; an fsync makes durable, and

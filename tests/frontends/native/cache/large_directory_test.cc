@@ -200,7 +200,8 @@ TEST_F(LargeDirectory, TheMemoryIsAsLargeAsIsSaid) {
   StorageEntries entries;
   for (std::uint64_t i = 1; i <= kMany; ++i) {
     core::Attributes attr{.id = core::FileId{1'000'000 + i}, .links = 1};
-    entries.entries.push_back({.id = attr.id, .type = attr.type, .cookie = i, .name = name(static_cast<int>(i)), .attr = attr});
+    entries.entries.push_back(
+        {.id = attr.id, .type = attr.type, .cookie = i, .name = name(static_cast<int>(i)), .attr = attr});
   }
   entries.end = true;
   const std::int64_t before = allocated();

@@ -276,8 +276,8 @@ TEST_F(LibraryRing, MoreThanTheSessionHasSlotsIsSubmittedAtOnce) {
   put("f", "x");
   std::vector<stoa_file*> opened;
   for (std::size_t i = 0; i < kMany; ++i)
-    ASSERT_EQ(stoa_ring_prepare_open(ring_, nullptr, i % 8 == 0 ? "made" : "f", i % 8 == 0 ? O_RDWR | O_CREAT : O_RDONLY,
-                                     0600, i),
+    ASSERT_EQ(stoa_ring_prepare_open(ring_, nullptr, i % 8 == 0 ? "made" : "f",
+                                     i % 8 == 0 ? O_RDWR | O_CREAT : O_RDONLY, 0600, i),
               0);
   EXPECT_EQ(stoa_ring_submit(ring_), static_cast<int>(kMany));
   std::vector<stoa_completion> done(kMany);
