@@ -7,10 +7,10 @@ namespace {
 
 void add_sorted(std::vector<core::FileId>& all, std::vector<core::FileId>& more) {
   std::ranges::sort(more);
-  const auto middle = static_cast<std::ptrdiff_t>(all.size());
-  all.insert(all.end(), more.begin(), more.end());
-  std::inplace_merge(all.begin(), all.begin() + middle, all.end());
-  all.erase(std::unique(all.begin(), all.end()), all.end());
+  std::vector<core::FileId> both;
+  both.reserve(all.size() + more.size());
+  std::ranges::set_union(all, more, std::back_inserter(both));
+  all = std::move(both);
 }
 
 }  // namespace
