@@ -69,7 +69,8 @@ Result<Replies> SessionClient::call_with_kept(const Batch& batch, const CallOpti
 }
 
 Result<std::shared_ptr<CallsInFlight::Call>> SessionClient::begin(const Batch& batch, const Bytes& block,
-                                                                  const Patience& patience, CallsInFlight::Done done) {
+                                                                  const Deadline& deadline, const Patience& patience,
+                                                                  CallsInFlight::Done done) {
   std::vector<U64> leases;
   const auto make = [&](U64 session, U32 slot, U32 sequence) {
     Frame frame = Frame::of(batch,
@@ -78,7 +79,7 @@ Result<std::shared_ptr<CallsInFlight::Call>> SessionClient::begin(const Batch& b
                              .session = session,
                              .slot = slot,
                              .sequence = sequence,
-                             .deadline_ms = milliseconds_to(patience.deadline)},
+                             .deadline_ms = milliseconds_to(deadline)},
                             block);
     leases = frame.leases;
     return frame;
@@ -91,7 +92,7 @@ Result<std::shared_ptr<CallsInFlight::Call>> SessionClient::begin(const Batch& b
 Result<Replies> SessionClient::run_once(const Batch& batch, const Bytes& block, const CallOptions& options,
                                         const Deadline& deadline) {
   const Patience patience{deadline, options.interrupted};
-  auto begun = begin(batch, block, patience);
+  auto begun = begin(batch, block, deadline, patience);
   if (!begun) return fail(out_of_time(fail(begun.error())).error());
   const std::shared_ptr<Call>& call = *begun;
   std::chrono::milliseconds wait = kWaitFirst;

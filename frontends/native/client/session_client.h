@@ -58,8 +58,9 @@ class SessionClient final : private ChannelReading {
   SessionClient(const ClientOptions& options, Url url, ClientKey key, std::unique_ptr<ChannelSecurity> security);
 
   // --- calls (session_calls.cc)
-  Result<std::shared_ptr<Call>> begin(const Batch& batch, const Bytes& block, const Patience& patience,
-                                      CallsInFlight::Done done = {});
+  // `deadline`: of the call, which the server is told; `patience`: for a free slot.
+  Result<std::shared_ptr<Call>> begin(const Batch& batch, const Bytes& block, const Deadline& deadline,
+                                      const Patience& patience, CallsInFlight::Done done = {});
   Result<Replies> run_once(const Batch& batch, const Bytes& block, const CallOptions& options,
                            const Deadline& deadline);
   Result<Replies> call_with_kept(const Batch& batch, const CallOptions& options);

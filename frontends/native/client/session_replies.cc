@@ -227,8 +227,8 @@ void SessionClient::give_back(const Gained& gained, std::span<const std::byte> c
   for (const U64 lease : gained.leases) batches.emplace_back().add<operations::acknowledge>({.lease = lease});
   for (const U64 open : gained.opens) batches.emplace_back().add<operations::close>({open});
   for (const Batch& batch : batches) {
-    Deadline now(Deadline::Clock::now());
-    const auto begun = begin(batch, Bytes(call.begin(), call.end()), {.deadline = now});
+    const Deadline now(Deadline::Clock::now());
+    const auto begun = begin(batch, Bytes(call.begin(), call.end()), Deadline(), {.deadline = now});
     if (!begun) {
       log_warning("native", "an open, a lock or a lease that nobody waits for is kept",
                   {{"error", describe(begun.error())}});

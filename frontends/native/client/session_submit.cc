@@ -70,10 +70,9 @@ void SessionClient::leave(const std::shared_ptr<Submitted>& one) {
   if (one->is_over()) return;
   std::vector<U64> files;
   for (std::size_t i = 0; i < one->replies.size(); ++i) files.push_back(one->replies.file(i));
-  const Deadline now(Deadline::Clock::now());
-  const Patience patience{now};
   const Batch& batch = one->batch;
-  const auto begun = begin(files.empty() ? batch : batch.rest(files.size(), files), one->block, patience,
+  const auto begun = begin(files.empty() ? batch : batch.rest(files.size(), files), one->block, one->deadline,
+                           Patience{Deadline(Deadline::Clock::now())},
                            [this, one](const std::shared_ptr<Call>& call) { take_reply(one, call); });
   if (!begun) {
     const bool full = begun.error().code == Errc::kTimeout && !stopping();
