@@ -305,7 +305,8 @@ void add_mount_commands(CLI::App& app, Session& session) {
       ->add_option("-o", o->options,
                    "As in fstab: ro, noexec, nosuid, nodev, key=FILE, ca=FILE, sec=krb5 (log in by Kerberos, with the "
                    "ticket that "
-                   "kinit has got or the keys of KRB5_CLIENT_KTNAME, and no key file), tls, notls, transport=auto|tcp, soft=SECONDS (calls "
+                   "kinit has got or the keys of KRB5_CLIENT_KTNAME, and no key file), tls, notls, transport=auto|tcp, "
+                   "soft=SECONDS (calls "
                    "fail when "
                    "the server does not answer for so long; else they wait)")
       ->type_name("OPTION,...");

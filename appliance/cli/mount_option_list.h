@@ -10,9 +10,9 @@
 namespace stoa::cli {
 
 // Sets in `options` what the list says; a later option wins. ro rw noexec exec nosuid nodev key=FILE ca=FILE sec=krb5
-// tls notls transport=auto|tcp (to the server) soft=SECONDS; what only mount(8) and systemd use is passed over (defaults, auto,
-// nofail, _netdev, user, x-...). kInvalid: an unknown option, which is named, or one with a wrong value. `sloppy`:
-// unknown options are passed over.
+// tls notls transport=auto|tcp (to the server) soft=SECONDS; what only mount(8) and systemd use is passed over
+// (defaults, auto, nofail, _netdev, user, x-...). kInvalid: an unknown option, which is named, or one with a wrong
+// value. `sloppy`: unknown options are passed over.
 Status read_mount_options(std::string_view list, bool sloppy, native::mount::MountOptions& options);
 
 }  // namespace stoa::cli
