@@ -166,8 +166,8 @@ void pass_mount(Pass& pass, Mount& mount) {
 
 template <class Pass, class Options>
 void pass_options(Pass& pass, Options& options) {
-  pass_all(pass, options.url, options.key_file, options.directory, options.tls, options.ca_file, options.kerberos, options.read_only,
-           options.no_programs, options.log_file);
+  pass_all(pass, options.url, options.key_file, options.directory, options.tls, options.ca_file, options.kerberos,
+           options.read_only, options.no_programs, options.log_file);
   auto seconds = options.soft.count();
   pass_all(pass, seconds);
   if constexpr (Pass::kTakes) options.soft = std::chrono::seconds(seconds);
