@@ -249,15 +249,15 @@ TEST_F(NativePosixAcl, WhatNfsv4SetsIsShownAndTheReverse) {
 
 // Each of the two is read, changed and written with the other.
 TEST_F(NativePosixAcl, ChangesAtOnceLoseNothing) {
-  const auto changes = [&](std::string_view name, std::uint32_t last) {
-    const auto own = host_client();
+  const auto one = host_client(), two = host_client();
+  const auto changes = [&](Client& own, std::string_view name, std::uint32_t last) {
     for (std::uint32_t i = 0; i <= last; ++i) {
       const std::string value = value_of({kOwnerEntry, {ACL_USER, 6, i}, kGroupEntry, {ACL_MASK, 6}, kOtherEntry});
-      EXPECT_EQ(status<operations::set_xattr>(*own, {.file = dir, .name = name, .value = value}), WireStatus::ok);
+      EXPECT_EQ(status<operations::set_xattr>(own, {.file = dir, .name = name, .value = value}), WireStatus::ok);
     }
   };
-  std::thread other([&] { changes(kPosixAclDefault, 60); });
-  changes(kPosixAclAccess, 70);
+  std::thread other([&] { changes(*one, kPosixAclDefault, 60); });
+  changes(*two, kPosixAclAccess, 70);
   other.join();
   EXPECT_EQ(get(dir, kPosixAclAccess),
             value_of({kOwnerEntry, {ACL_USER, 6, 70}, kGroupEntry, {ACL_MASK, 6}, kOtherEntry}));

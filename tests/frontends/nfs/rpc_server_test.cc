@@ -436,7 +436,6 @@ TEST_F(RpcServerTest, RefusesConnectionsBeyondTheLimits) {
 TEST_F(RpcServerTest, IdleConnectionsOfAnAddressGiveWayToItsNewOnes) {
   ServerOptions options;
   options.limits.connections_per_address_max = 3;
-  options.workers = 1;  // a client with its reply is not busy any more when the next one is accepted
   start(options);
   std::vector<std::unique_ptr<WireClient>> clients;
   for (int i = 0; i < 3; ++i) {
@@ -446,9 +445,14 @@ TEST_F(RpcServerTest, IdleConnectionsOfAnAddressGiveWayToItsNewOnes) {
   EXPECT_TRUE(clients[0]->call(spec(kNull)));
   EXPECT_TRUE(clients[1]->call(spec(kKeep))) << "called back over it";
   EXPECT_TRUE(clients[2]->call(spec(kNull)));
-  WireClient fourth(port_), fifth(port_);
+  // A connection is busy until its worker has put it down, which is a moment after the client has the reply.
+  const auto all_are_idle = [] { std::this_thread::sleep_for(std::chrono::milliseconds(200)); };
+  all_are_idle();
+  WireClient fourth(port_);
   EXPECT_TRUE(fourth.call(spec(kNull)));
   EXPECT_TRUE(clients[0]->closed_by_server()) << "it was heard of longest ago";
+  all_are_idle();
+  WireClient fifth(port_);
   EXPECT_TRUE(fifth.call(spec(kNull)));
   EXPECT_TRUE(clients[2]->closed_by_server());
   EXPECT_TRUE(clients[1]->call(spec(kNull)));
@@ -460,7 +464,6 @@ TEST_F(RpcServerTest, AFewIdleAddressesDoNotFillTheServer) {
   ServerOptions options;
   options.limits.connections_max = 8;
   options.limits.connections_per_address_max = 4;
-  options.workers = 1;  // a client with its reply is not busy any more when the next one is accepted
   start(options);
   WireClient good(port_, 9);
   EXPECT_TRUE(good.call(spec(kNull)));
