@@ -1,10 +1,29 @@
 #include "frontends/native/data/workers.h"
 
+#include <sched.h>
+
+#include <cerrno>
 #include <csignal>
 #include <system_error>
 #include <utility>
 
 namespace stoa::native::data {
+namespace {
+
+std::vector<unsigned long> processors_of_this_thread() {
+  constexpr std::size_t kWordsMost = 4096;
+  for (std::vector<unsigned long> mask(16); mask.size() <= kWordsMost; mask.resize(mask.size() * 2)) {
+    const auto bytes = mask.size() * sizeof(unsigned long);
+    if (::sched_getaffinity(0, bytes, reinterpret_cast<cpu_set_t*>(mask.data())) == 0) return mask;
+    if (errno != EINVAL) break;  // else it is too short
+  }
+  return {};
+}
+
+}  // namespace
+
+Workers::Workers(std::size_t threads_most, std::size_t jobs_most)
+    : threads_most_(threads_most), jobs_most_(jobs_most), processors_(processors_of_this_thread()) {}
 
 bool Workers::post(std::function<void()> job) {
   const std::lock_guard lock(mutex_);
@@ -27,6 +46,10 @@ bool Workers::post(std::function<void()> job) {
 }
 
 void Workers::run() {
+  if (!processors_.empty()) {
+    const auto* const mask = reinterpret_cast<const cpu_set_t*>(processors_.data());
+    (void)::sched_setaffinity(0, processors_.size() * sizeof(unsigned long), mask);  // it only matters for speed
+  }
   std::unique_lock lock(mutex_);
   for (;;) {
     ++idle_;
