@@ -14,7 +14,7 @@ namespace stoa::native {
 class LargeMemory {
  public:
   static constexpr std::size_t kFrom = std::size_t{128} << 10;  // smaller ones are the allocator's
-  static constexpr std::size_t kKept = 16;                      // at most, of a message's size
+  static constexpr std::size_t kKept = 48;  // at most, of a message's size: what is buffered unsent, and more
 
   // Throws std::bad_alloc. `bytes`: the same in both calls.
   static void* take(std::size_t bytes);
