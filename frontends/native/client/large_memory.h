@@ -1,5 +1,5 @@
 // Memory for what is about as large as a message, not from the allocator of the process: libstoa lives in programs of
-// others, whose allocator would keep what was used once. A fresh mebibyte costs 256 page faults, so a few are kept as
+// others, whose allocator would keep what was used once. A fresh mebibyte costs 256 page faults, so some are kept as
 // long as there is work.
 #pragma once
 
