@@ -35,7 +35,7 @@ std::shared_ptr<NameChange> LeaseCache::begin_name_change(core::FileId dir, std:
   if (!removes || lease == nullptr || !lease->of_files) return change;
   change->lease = {lease->number, dir, lease->bits & ~lease->going};
   const auto found = lease->kept.names.find(name);
-  if (found != lease->kept.names.end()) {
+  if (found != lease->kept.names.end() && found->second.known) {
     change->known = found->second.id != core::kNoFile;
     if (change->known) change->uncovered.push_back(found->second.id);
   } else {
