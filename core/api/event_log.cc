@@ -1,7 +1,11 @@
 #include "core/api/event_log.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
+
+#include "base/assert.h"
+#include "core/api/fact_names.h"
 
 namespace stoa::core {
 namespace {
@@ -11,7 +15,30 @@ Counter& counter(MetricRegistry& metrics, Severity severity) {
                          {{"severity", std::string(to_string(severity))}});
 }
 
+struct KnownEvent {
+  std::string_view word;
+  std::string_view facts;
+};
+
+constexpr KnownEvent kEvents[] = {
+#define STOA_EVENT(name, word, facts) {word, facts},
+#include "core/api/events.def"
+#undef STOA_EVENT
+};
+
 }  // namespace
+
+std::size_t event_kind_count() {
+  return std::size(kEvents);
+}
+
+std::string_view to_string(EventKind kind) {
+  return kEvents[static_cast<std::size_t>(kind)].word;
+}
+
+std::vector<std::string_view> fact_names(EventKind kind) {
+  return fact_names(kEvents[static_cast<std::size_t>(kind)].facts);
+}
 
 std::string_view to_string(Severity severity) {
   switch (severity) {
@@ -33,10 +60,11 @@ EventLog::EventLog(MetricRegistry& metrics, const TimeSource& time)
       time_(time),
       newest_(static_cast<std::uint64_t>(std::max<std::int64_t>(time.wall().ns / 1000, 0))) {}
 
-void EventLog::add(Severity severity, std::string what, std::string path, std::string message) {
+void EventLog::add(Severity severity, EventKind kind, std::string path, std::vector<std::string> facts) {
+  STOA_ASSERT(facts.size() == fact_names(kind).size(), "an event has the facts of its kind");
   (severity == Severity::kInfo ? infos_ : severity == Severity::kWarning ? warnings_ : criticals_).add();
   const std::lock_guard lock(mutex_);
-  events_.push_back({++newest_, time_.wall(), severity, std::move(what), std::move(path), std::move(message)});
+  events_.push_back({++newest_, time_.wall(), severity, kind, std::move(path), std::move(facts)});
   if (events_.size() > kEventsMax) events_.pop_front();
 }
 

@@ -1,5 +1,5 @@
 // Log of events for administrators: soft limits, finished counts of owners, damage, disks that fill up. Kept in
-// memory, bounded to the newest ones.
+// memory, bounded to the newest ones. An event is its kind and facts; sentences are made where people read them.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,22 @@ namespace stoa::core {
 enum class Severity : std::uint8_t { kInfo, kWarning, kCritical };
 std::string_view to_string(Severity severity);  // "info", "warning", "critical"
 
+enum class EventKind : std::uint8_t {
+#define STOA_EVENT(name, word, facts) name,
+#include "core/api/events.def"
+#undef STOA_EVENT
+};
+std::size_t event_kind_count();
+std::string_view to_string(EventKind kind);                // a stable word such as "soft_limit_passed"
+std::vector<std::string_view> fact_names(EventKind kind);  // as core/api/events.def lists them
+
 struct Event {
   std::uint64_t sequence = 0;  // grows, also over restarts (as far as the clock does)
   Timestamp time;
   Severity severity = Severity::kInfo;
-  std::string what;  // the kind of event: "soft_limit_passed"
-  std::string path;  // raw bytes; empty: it is about no path
-  std::string message;
+  EventKind kind{};
+  std::string path;                // raw bytes; empty: it is about no path
+  std::vector<std::string> facts;  // in the order of fact_names()
 };
 
 // Thread-safe; nothing blocks.
@@ -34,7 +43,8 @@ class EventLog {
   // `time` must outlive it.
   explicit EventLog(MetricRegistry& metrics, const TimeSource& time = kSystemTime);
 
-  void add(Severity severity, std::string what, std::string path, std::string message);
+  // `facts`: one for each name of fact_names().
+  void add(Severity severity, EventKind kind, std::string path, std::vector<std::string> facts = {});
   // Those with a greater sequence number, newest last.
   std::vector<Event> after(std::uint64_t sequence) const;
   // The number of the newest one that there ever was.

@@ -220,10 +220,8 @@ void tell_damage(VolumeContext& volume) {
   for (const DataState::Damage& damage : volume.data->take_new_damage()) bytes[damage.id] += damage.length;
   for (const auto& [id, count] : bytes) {
     auto path = path_of(volume, {}, {id});
-    volume.events.add(Severity::kCritical, "damage", path ? std::move(path->path) : std::string(),
-                      std::to_string(count) + " bytes of " +
-                          (path ? "a file" : "inode " + std::to_string(static_cast<std::uint64_t>(id))) +
-                          " do not match their checksum, or cannot be read");
+    volume.events.add(Severity::kCritical, EventKind::kDamage, path ? std::move(path->path) : std::string(),
+                      {std::to_string(static_cast<std::uint64_t>(id)), std::to_string(count)});
   }
 }
 

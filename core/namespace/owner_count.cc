@@ -131,8 +131,7 @@ Status end_walk(VolumeContext& volume, const OwnerWalk& walk) {
     if (!path && path.error().code == Errc::kStale) continue;  // removed meanwhile
     STOA_CHECK_OK(path);
     log_info("quota", "users and groups are counted", {{"path", path->path}});
-    volume.events.add(Severity::kInfo, "owners_counted", std::move(path->path),
-                      "usage by user and group is counted; limits of users and groups bind from now on");
+    volume.events.add(Severity::kInfo, EventKind::kOwnersCounted, std::move(path->path));
   }
   return {};
 }

@@ -33,31 +33,16 @@ std::string soft_text(const std::optional<std::uint64_t>& limit) {
   return limit ? std::to_string(*limit) : "none";
 }
 
-// "7 days", "1 hour 30 minutes"
-std::string time_words(std::uint64_t seconds) {
-  constexpr std::pair<std::uint64_t, const char*> kUnits[] = {
-      {86'400, " day"}, {3600, " hour"}, {60, " minute"}, {1, " second"}};
-  std::string text;
-  for (const auto& [unit, name] : kUnits) {
-    const std::uint64_t count = seconds / unit;
-    seconds %= unit;
-    if (count > 0)
-      text.append(text.empty() ? "" : " ").append(std::to_string(count)).append(name).append(count > 1 ? "s" : "");
-  }
-  return text;
-}
-
-// "the directory is above a soft limit: 120 bytes (soft limit 100), 3 files; growth is refused after 7 days of grace"
-std::string soft_sentence(const SoftNotice& notice, const std::string& of) {
-  const auto amount = [](std::uint64_t used, const char* unit, const std::optional<std::uint64_t>& soft) {
-    return std::to_string(used) + unit + (soft ? " (soft limit " + std::to_string(*soft) + ")" : "");
-  };
-  const std::string usage = amount(bytes_of(notice.used), " bytes", notice.limits.soft_bytes) + ", " +
-                            amount(files_of(notice.used), " files", notice.limits.soft_files);
-  const std::string who = of == "directory" ? "the directory" : of;
-  if (notice.since == SoftExcess{}) return who + " is within its soft limits again: " + usage;
-  return who + " is above a soft limit: " + usage + "; growth is refused " +
-         (notice.limits.grace_s == 0 ? "at once" : "after " + time_words(notice.limits.grace_s) + " of grace");
+std::vector<std::string> facts_of(const SoftNotice& notice) {
+  const auto limit = [](const std::optional<std::uint64_t>& soft) { return soft ? std::to_string(*soft) : ""; };
+  const auto id_if = [&](QuotaOf of) { return notice.of == of ? std::to_string(notice.id) : ""; };
+  return {id_if(QuotaOf::kUser),
+          id_if(QuotaOf::kGroup),
+          std::to_string(bytes_of(notice.used)),
+          std::to_string(files_of(notice.used)),
+          limit(notice.limits.soft_bytes),
+          limit(notice.limits.soft_files),
+          std::to_string(notice.limits.grace_s)};
 }
 
 // The node is locked.
@@ -228,8 +213,9 @@ Status report_soft_limits(VolumeContext& volume) {
                  {"soft_bytes", soft_text(notice.limits.soft_bytes)},
                  {"soft_files", soft_text(notice.limits.soft_files)},
                  {"grace_seconds", std::uint64_t{notice.limits.grace_s}}});
-    volume.events.add(passed ? Severity::kWarning : Severity::kInfo, passed ? "soft_limit_passed" : "soft_limit_kept",
-                      path ? std::move(path->path) : std::string(), soft_sentence(notice, of));
+    volume.events.add(passed ? Severity::kWarning : Severity::kInfo,
+                      passed ? EventKind::kSoftLimitPassed : EventKind::kSoftLimitKept,
+                      path ? std::move(path->path) : std::string(), facts_of(notice));
     MetaTxn txn(volume, ctx);
     txn.note({.kind = ChangeKind::kQuota, .id = notice.dir});
     if (const auto ticket = txn.commit(); !ticket && journaled) journaled = fail(ticket.error());

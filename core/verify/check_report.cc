@@ -2,6 +2,8 @@
 
 #include <iterator>
 
+#include "core/api/fact_names.h"
+
 namespace stoa::core {
 namespace {
 
@@ -27,13 +29,7 @@ std::string_view to_string(FindingKind kind) {
 }
 
 std::vector<std::string_view> fact_names(FindingKind kind) {
-  std::vector<std::string_view> names;
-  for (std::string_view rest = kFindings[static_cast<std::size_t>(kind)].facts; !rest.empty();) {
-    const std::size_t end = rest.find(' ');
-    names.push_back(rest.substr(0, end));
-    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
-  }
-  return names;
+  return fact_names(kFindings[static_cast<std::size_t>(kind)].facts);
 }
 
 std::string describe(const Finding& finding) {

@@ -2,6 +2,8 @@
 
 #include <array>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/log.h"
 
@@ -36,10 +38,9 @@ void SpaceWatch::look(const BlobStore::Space& space, bool metadata_has_room, Tim
   look_at_disks(space, now);
   if (!metadata_.moves(metadata_has_room ? 0 : 1, now)) return;
   if (metadata_has_room) {
-    events_.add(Severity::kInfo, "growth_accepted", "", "the disk of the metadata has room again");
+    events_.add(Severity::kInfo, EventKind::kGrowthAccepted, "");
   } else {
-    events_.add(Severity::kCritical, "growth_refused", "",
-                "the disk of the metadata is full: removals work, nothing may grow");
+    events_.add(Severity::kCritical, EventKind::kGrowthRefused, "");
   }
 }
 
@@ -52,14 +53,13 @@ void SpaceWatch::look_at_disks(const BlobStore::Space& space, Timestamp now) {
   while (level < kSteps.size() && percent > kSteps[level].percent) ++level;
   while (level > 0 && percent + kSlack <= kSteps[level - 1].percent) --level;
   if (!disks_.moves(level, now)) return;
-  const std::string text =
-      std::to_string(percent) + " % of the disks are full, " + std::to_string(space.free) + " bytes are free";
+  std::vector<std::string> facts{std::to_string(percent), std::to_string(space.free)};
   if (level > before) {
     log_warning("volume", "the disks fill up", {{"percent", percent}, {"free", space.free}});
-    events_.add(kSteps[level - 1].severity, "space_low", "", text);
+    events_.add(kSteps[level - 1].severity, EventKind::kSpaceLow, "", std::move(facts));
   } else {
     log_info("volume", "the disks have room again", {{"percent", percent}, {"free", space.free}});
-    events_.add(Severity::kInfo, "space_regained", "", text);
+    events_.add(Severity::kInfo, EventKind::kSpaceRegained, "", std::move(facts));
   }
 }
 

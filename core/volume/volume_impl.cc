@@ -96,11 +96,6 @@ std::uint64_t random64() {
   return static_cast<std::uint64_t>(device()) << 32 | device();
 }
 
-std::string kept_text(const KeptBlobs& kept) {
-  return std::to_string(kept.blobs) + " blobs with " + std::to_string(kept.bytes) +
-         " bytes have no file that refers to them: more than a crash leaves behind, so they are kept";
-}
-
 class VolumeImpl final : public Volume {
  public:
   VolumeImpl(KvStore& kv, BlobStore& blobs, MetricRegistry& metrics, const VolumeOptions& options, VolumeRecord record,
@@ -119,7 +114,8 @@ class VolumeImpl final : public Volume {
     adoption_.emplace(volume_, [this] {
       const KeptBlobs kept = kept_blobs(volume_.blobs);
       if (kept.blobs == 0) return;
-      volume_.events.add(Severity::kCritical, "content_without_files", {}, kept_text(kept));
+      volume_.events.add(Severity::kCritical, EventKind::kContentWithoutFiles, {},
+                         {std::to_string(kept.blobs), std::to_string(kept.bytes)});
     });
     if (!volume_.options.background) STOA_CHECK_OK(adoption_->run());
     STOA_CHECK_OK(recover_open_files(volume_));

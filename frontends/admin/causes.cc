@@ -46,20 +46,40 @@ std::string client_name(const Json& client) {
   return client["name"].get<std::string>() + " (" + client["address"].get<std::string>() + ", " + id + ")";
 }
 
-// The different clients of those for which `counts` is true, the first ones by name; empty: there are none.
+// The different clients of those for which `counts` is true.
 template <class Counts>
-std::string clients_of(const Json& list, Counts counts) {
-  constexpr std::size_t kNamed = 3;
-  std::vector<std::string> names;
+Json clients_of(const Json& list, Counts counts) {
+  Json clients = Json::array();
   for (const Json& one : list) {
-    if (!counts(one)) continue;
-    const std::string name = client_name(one["client"]);
-    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    if (counts(one) && std::ranges::find(clients, one["client"]) == clients.end()) clients.push_back(one["client"]);
   }
+  return clients;
+}
+
+// The first ones by name.
+std::string names_of(const Json& clients) {
+  constexpr std::size_t kNamed = 3;
   std::string text;
-  for (std::size_t i = 0; i < std::min(names.size(), kNamed); ++i) text.append(i == 0 ? "" : ", ").append(names[i]);
-  if (names.size() > kNamed) text += " and others";
+  for (std::size_t i = 0; i < std::min(clients.size(), kNamed); ++i)
+    text.append(i == 0 ? "" : ", ").append(client_name(clients[i]));
+  if (clients.size() > kNamed) text += " and others";
   return text;
+}
+
+std::string text_of(const DenialReason& reason) {
+  if (!reason.list)
+    return "its mode is " + reason.mode + ", its owner uid " + std::to_string(reason.uid) + ", its group gid " +
+           std::to_string(reason.gid);
+  if (reason.entry == 0) return "no entry of its access control list allows it";
+  return "entry " + std::to_string(reason.entry) + " of its access control list denies it: " + reason.rule;
+}
+
+Json view(const DenialReason& reason) {
+  return {{"mode", reason.mode},
+          {"uid", reason.uid},
+          {"gid", reason.gid},
+          {"entry", reason.entry == 0 ? Json() : Json(reason.entry)},
+          {"rule", reason.entry == 0 ? Json() : Json(reason.rule)}};
 }
 
 struct Part {
@@ -89,11 +109,10 @@ bool grace_is_over(const Part& part, std::uint32_t grace_s) {
 
 }  // namespace
 
-std::string why_denied(const core::User& user, const core::GetAclReply& acl, std::uint32_t rights) {
-  if (!acl.stored) {
-    return "its mode is " + view(acl.attr)["mode"].get<std::string>() + ", its owner uid " +
-           std::to_string(acl.attr.uid) + ", its group gid " + std::to_string(acl.attr.gid);
-  }
+DenialReason why_denied(const core::User& user, const core::GetAclReply& acl, std::uint32_t rights) {
+  DenialReason reason{
+      .list = acl.stored, .mode = view(acl.attr)["mode"].get<std::string>(), .uid = acl.attr.uid, .gid = acl.attr.gid};
+  if (!acl.stored) return reason;
   // The first entry that speaks of a right decides it (RFC 8881 6.2.1).
   std::size_t number = 0;
   for (const core::AclEntry& entry : acl.acl->entries) {
@@ -103,24 +122,28 @@ std::string why_denied(const core::User& user, const core::GetAclReply& acl, std
       continue;
     if (entry.deny) {
       const std::string text = core::print_acl({.entries = {entry}});
-      return "entry " + std::to_string(number) +
-             " of its access control list denies it: " + text.substr(0, text.find('\n'));
+      reason.entry = number;
+      reason.rule = text.substr(0, text.find('\n'));
+      return reason;
     }
     rights &= ~entry.rights;
   }
-  return "no entry of its access control list allows it";
+  return reason;
 }
 
 void add_no_way(Json& causes, const core::User& user, const std::string& path, const core::GetAclReply& acl) {
-  const std::string why = why_denied(user, acl, core::kRightSearch);
-  add(causes, "no_way", {{"user", user.name}, {"path", path}, {"why", why}, {"list", acl.stored}},
-      user.name + " does not get here: " + path + " may not be searched; " + why);
+  const DenialReason reason = why_denied(user, acl, core::kRightSearch);
+  add(causes, "no_way", {{"user", user.name}, {"path", path}, {"reason", view(reason)}, {"list", reason.list}},
+      user.name + " does not get here: " + path + " may not be searched; " + text_of(reason));
 }
 
-void add_denied(Json& causes, const core::User& user, const std::string& denied, const std::string& why,
-                const std::string& path, const core::GetAclReply& acl) {
-  add(causes, "denied", {{"user", user.name}, {"path", path}, {"denied", denied}, {"why", why}, {"list", acl.stored}},
-      user.name + " may not " + denied + " here: " + why);
+void add_denied(Json& causes, const core::User& user, const std::vector<std::string>& denied,
+                const DenialReason& reason, const std::string& path) {
+  std::string words;
+  for (const std::string& word : denied) words.append(words.empty() ? "" : " or ").append(word);
+  add(causes, "denied",
+      {{"user", user.name}, {"path", path}, {"denied", denied}, {"reason", view(reason)}, {"list", reason.list}},
+      user.name + " may not " + words + " here: " + text_of(reason));
 }
 
 void add_recycled(Json& causes) {
@@ -160,7 +183,7 @@ std::optional<std::string> nfs_lockout(const core::Export& record, const Status&
 void add_no_kerberos(Json& causes, const core::Export& record, const Status& kerberos) {
   const auto what = nfs_lockout(record, kerberos);
   if (!what) return;
-  add(causes, "no_kerberos", {{"export", record.name}, {"why", sentence(kerberos.error())}}, *what);
+  add(causes, "no_kerberos", {{"export", record.name}, {"reason", cause_word(kerberos.error())}}, *what);
 }
 
 void add_client(Json& causes, const core::Export& record, const core::Network& client) {
@@ -222,32 +245,35 @@ void add_quota(Json& causes, const std::string& path, const QuotaOwner& owner, c
 void add_held(Json& causes, const Json& held) {
   const Json& opens = held["opens"]["list"];
   for (const char* const access : {"read", "write"}) {
-    const std::string who = clients_of(opens, [&](const Json& one) {
+    Json who = clients_of(opens, [&](const Json& one) {
       const auto denied = one["deny"].get<std::vector<std::string>>();
       return std::ranges::find(denied, access) != denied.end();
     });
     if (who.empty()) continue;
-    add(causes, "open_denied", {{"access", access}, {"clients", who}},
-        "others may not open it to " + std::string(access) + ": that is denied by who has it open, " + who);
+    const std::string names = names_of(who);
+    add(causes, "open_denied", {{"access", access}, {"clients", std::move(who)}},
+        "others may not open it to " + std::string(access) + ": that is denied by who has it open, " + names);
   }
   const auto everybody = [](const Json&) { return true; };
   if (const auto locks = held["locks"]["total"].get<std::uint64_t>(); locks != 0) {
-    const std::string who = clients_of(held["locks"]["list"], everybody);
-    add(causes, "locked", {{"ranges", locks}, {"clients", who}},
+    Json who = clients_of(held["locks"]["list"], everybody);
+    const std::string names = names_of(who);
+    add(causes, "locked", {{"ranges", locks}, {"clients", std::move(who)}},
         std::to_string(locks) + (locks == 1 ? " range of its bytes is" : " ranges of its bytes are") + " locked by " +
-            who + ": who wants another lock there waits or is refused");
+            names + ": who wants another lock there waits or is refused");
   }
   if (const auto waiting = held["waiting"]["total"].get<std::uint64_t>(); waiting != 0) {
-    const std::string who = clients_of(held["waiting"]["list"], everybody);
-    add(causes, "lock_wanted", {{"requests", waiting}, {"clients", who}},
+    Json who = clients_of(held["waiting"]["list"], everybody);
+    const std::string names = names_of(who);
+    add(causes, "lock_wanted", {{"requests", waiting}, {"clients", std::move(who)}},
         std::to_string(waiting) + (waiting == 1 ? " request waits" : " requests wait") + " for a lock of it, of " +
-            who);
+            names);
   }
-  const std::string slow =
-      clients_of(held["leases"]["list"], [](const Json& one) { return one["recalled"].get<bool>(); });
+  Json slow = clients_of(held["leases"]["list"], [](const Json& one) { return one["recalled"].get<bool>(); });
   if (!slow.empty()) {
-    add(causes, "lease_recalled", {{"clients", slow}},
-        "it is cached by " + slow + ", and asked back from there: whoever else wants it waits");
+    const std::string names = names_of(slow);
+    add(causes, "lease_recalled", {{"clients", std::move(slow)}},
+        "it is cached by " + names + ", and asked back from there: whoever else wants it waits");
   }
 }
 

@@ -21,12 +21,21 @@ namespace stoa::admin {
 
 // The user may not search this directory, which is on the way.
 void add_no_way(Json& causes, const core::User& user, const std::string& path, const core::GetAclReply& acl);
-// The reason why the user lacks these AccessRights: the mode, the first entry of the list that denies one, or no entry
-// that allows them.
-std::string why_denied(const core::User& user, const core::GetAclReply& acl, std::uint32_t rights);
-// `denied`: the actions denied to the user, in words; `why`: why_denied().
-void add_denied(Json& causes, const core::User& user, const std::string& denied, const std::string& why,
-                const std::string& path, const core::GetAclReply& acl);
+// Why a user lacks rights: the mode, where there is no access control list; the first entry of the list that denies one
+// of them; or no entry allows them.
+struct DenialReason {
+  bool list = false;  // there is an access control list
+  std::string mode;   // "0755"
+  std::uint32_t uid = 0, gid = 0;
+  std::size_t entry = 0;  // its number, from 1; 0: no entry allows it, or there is no list
+  std::string rule;       // its text, as `stoa acl get` prints it
+  bool operator==(const DenialReason&) const = default;
+};
+// `rights`: AccessRights.
+DenialReason why_denied(const core::User& user, const core::GetAclReply& acl, std::uint32_t rights);
+// `denied`: the words of the actions that are denied to the user for this reason.
+void add_denied(Json& causes, const core::User& user, const std::vector<std::string>& denied,
+                const DenialReason& reason, const std::string& path);
 void add_recycled(Json& causes);
 void add_sealed(Json& causes, const std::string& by);
 void add_no_export(Json& causes, const std::string& path);

@@ -1,10 +1,10 @@
 #include "frontends/admin/finding_sentences.h"
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
-#include <map>
 #include <utility>
+
+#include "frontends/admin/fact_text.h"
 
 namespace stoa::admin {
 namespace {
@@ -95,13 +95,6 @@ constexpr FindingSentence kFindingSentences[] = {
     {FindingKind::kBlobMissing, "blob {blob}: missing in the blob store"},
 };
 
-using Facts = std::map<std::string, std::string, std::less<>>;
-
-std::string_view fact_of(const Facts& facts, std::string_view name) {
-  const auto found = facts.find(name);
-  return found == facts.end() ? std::string_view() : std::string_view(found->second);
-}
-
 // What the numbers of a family of records number.
 constexpr std::pair<std::string_view, std::string_view> kNumberedRecords[] = {
     {"inode", "records of inodes"},
@@ -147,22 +140,10 @@ std::string_view sentence_template(FindingKind kind) {
 }
 
 std::string sentence(const core::Finding& finding) {
-  Facts facts;
-  const auto names = core::fact_names(finding.kind);
-  for (std::size_t i = 0; i < std::min(names.size(), finding.facts.size()); ++i)
-    facts.emplace(names[i], finding.facts[i]);
+  Facts facts = facts_of(core::fact_names(finding.kind), finding.facts);
   if (finding.kind == FindingKind::kRecordsUnreadable) facts.emplace("records", records_text(facts));
   facts.emplace("usage", usage_text(facts));
-  std::string out;
-  for (std::string_view rest = sentence_template(finding.kind); !rest.empty();) {
-    const std::size_t begin = rest.find('{');
-    out += rest.substr(0, begin);
-    const std::size_t end = rest.find('}', begin);
-    if (begin == std::string_view::npos || end == std::string_view::npos) break;
-    out += fact_of(facts, rest.substr(begin + 1, end - begin - 1));
-    rest.remove_prefix(end + 1);
-  }
-  return out;
+  return filled(sentence_template(finding.kind), facts);
 }
 
 }  // namespace stoa::admin

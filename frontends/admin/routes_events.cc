@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "frontends/admin/event_sentences.h"
+#include "frontends/admin/fact_text.h"
 #include "frontends/admin/query.h"
 #include "frontends/admin/routes.h"
 #include "frontends/admin/views.h"
@@ -20,8 +22,10 @@ JsonResult list_events(Service& service, const Request& request) {
     Json json{{"sequence", std::to_string(event.sequence)},
               {"time", time_text(event.time)},
               {"severity", core::to_string(event.severity)},
-              {"what", event.what},
-              {"message", event.message}};
+              {"what", core::to_string(event.kind)},
+              {"facts", Json::object()},
+              {"message", sentence(event)}};
+    for (auto& [name, fact] : facts_of(core::fact_names(event.kind), event.facts)) json["facts"][name] = fact;
     if (event.path.empty()) {
       json["path"] = nullptr;
     } else {

@@ -51,22 +51,19 @@ Result<Json> access_view(Service& service, const Request& request, const core::U
   }
   const std::span<const Right> rights =
       attr.type == core::FileType::kDirectory ? std::span<const Right>(kDirectoryRights) : kFileRights;
-  std::vector<std::pair<std::string, std::string>> denials;  // the cause, and its effect
+  std::vector<std::pair<DenialReason, std::vector<std::string>>> denials;  // the cause, and its effect
   STOA_TRY(acl, ns.get_acl(request.context(), {.id = attr.id}));
   for (const Right& right : rights) {
     STOA_TRY(reply, ns.access(as_user, {.id = attr.id, .wanted = right.bits}));
     json[reply.granted == right.bits ? "granted" : "denied"].push_back(right.name);
     // Few files are programs: that is no cause of anything. And a recycle bin refuses the same to every user.
     if (reply.granted == right.bits || right.bits == core::kAccessExecute || reply.read_only) continue;
-    const std::string why = why_denied(user, acl, right.rights);
-    const auto same = std::ranges::find(denials, why, &std::pair<std::string, std::string>::first);
-    if (same == denials.end()) {
-      denials.emplace_back(why, right.name);
-    } else {
-      same->second.append(" or ").append(right.name);
-    }
+    const DenialReason reason = why_denied(user, acl, right.rights);
+    const auto same = std::ranges::find_if(denials, [&](const auto& denial) { return denial.first == reason; });
+    (same == denials.end() ? denials.emplace_back(reason, std::vector<std::string>()) : *same)
+        .second.emplace_back(right.name);
   }
-  for (const auto& [why, denied] : denials) add_denied(causes, user, denied, why, path_of_query(request), acl);
+  for (const auto& [reason, denied] : denials) add_denied(causes, user, denied, reason, path_of_query(request));
   return json;
 }
 

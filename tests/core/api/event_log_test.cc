@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <thread>
 
 namespace stoa::core {
@@ -11,40 +12,53 @@ TEST(EventLogTest, WhatCameAfterACursorIsGivenInOrder) {
   MetricRegistry metrics;
   EventLog log(metrics);
   const std::uint64_t before = log.newest();
-  log.add(Severity::kWarning, "a", "/p", "one");
-  log.add(Severity::kCritical, "b", "", "two");
+  log.add(Severity::kWarning, EventKind::kOwnersCounted, "/p");
+  log.add(Severity::kCritical, EventKind::kSpaceLow, "", {"90", "7"});
   auto events = log.after(0);
   ASSERT_EQ(events.size(), 2u);
   EXPECT_GT(events[0].sequence, before);
   EXPECT_EQ(events[0].path, "/p");
-  EXPECT_EQ(events[1].message, "two");
+  EXPECT_EQ(events[1].facts, (std::vector<std::string>{"90", "7"}));
   EXPECT_EQ(events[1].severity, Severity::kCritical);
   EXPECT_EQ(log.newest(), events[1].sequence);
   events = log.after(events[0].sequence);
   ASSERT_EQ(events.size(), 1u);
-  EXPECT_EQ(events[0].what, "b");
+  EXPECT_EQ(events[0].kind, EventKind::kSpaceLow);
   EXPECT_TRUE(log.after(log.newest()).empty());
   EXPECT_NE(metrics.render().find("stoa_events_total{severity=\"critical\"} 1"), std::string::npos);
+}
+
+TEST(EventLogTest, EachKindHasAWordAndFactsOfItsOwn) {
+  std::set<std::string_view> words;
+  for (std::size_t number = 0; number < event_kind_count(); ++number) {
+    const auto kind = static_cast<EventKind>(number);
+    EXPECT_TRUE(words.insert(to_string(kind)).second) << to_string(kind);
+    std::set<std::string_view> names;
+    for (const std::string_view name : fact_names(kind)) EXPECT_TRUE(names.insert(name).second) << to_string(kind);
+  }
+  EXPECT_EQ(fact_names(EventKind::kOwnersCounted).size(), 0u);
+  EXPECT_EQ(fact_names(EventKind::kSpaceLow), (std::vector<std::string_view>{"percent", "free_bytes"}));
 }
 
 TEST(EventLogTest, ALaterRunContinuesTheNumbersAndAFutureCursorSeesAll) {
   MetricRegistry metrics;
   EventLog earlier(metrics);
-  earlier.add(Severity::kInfo, "a", "", "old");
+  earlier.add(Severity::kInfo, EventKind::kOwnersCounted, "");
   EventLog log(metrics);
   EXPECT_GE(log.newest() + 1, earlier.newest());
-  log.add(Severity::kInfo, "a", "", "new");
+  log.add(Severity::kInfo, EventKind::kOwnersCounted, "");
   EXPECT_EQ(log.after(log.newest() + 1'000'000'000).size(), 1u);
 }
 
 TEST(EventLogTest, TheNewestAreKept) {
   MetricRegistry metrics;
   EventLog log(metrics);
-  for (std::size_t i = 0; i < EventLog::kEventsMax + 10; ++i) log.add(Severity::kInfo, "a", "", std::to_string(i));
+  for (std::size_t i = 0; i < EventLog::kEventsMax + 10; ++i)
+    log.add(Severity::kInfo, EventKind::kDamage, "", {std::to_string(i), "1"});
   const auto events = log.after(0);
   ASSERT_EQ(events.size(), EventLog::kEventsMax);
-  EXPECT_EQ(events.front().message, "10");
-  EXPECT_EQ(events.back().message, std::to_string(EventLog::kEventsMax + 9));
+  EXPECT_EQ(events.front().facts[0], "10");
+  EXPECT_EQ(events.back().facts[0], std::to_string(EventLog::kEventsMax + 9));
 }
 
 TEST(EventLogTest, WritersAndReadersMayBeMany) {
@@ -63,7 +77,7 @@ TEST(EventLogTest, WritersAndReadersMayBeMany) {
   std::vector<std::thread> writers;
   for (int i = 0; i < 4; ++i) {
     writers.emplace_back([&] {
-      for (int n = 0; n < 500; ++n) log.add(Severity::kInfo, "a", "", "x");
+      for (int n = 0; n < 500; ++n) log.add(Severity::kInfo, EventKind::kOwnersCounted, "/x");
     });
   }
   for (auto& writer : writers) writer.join();

@@ -441,9 +441,11 @@ TEST_F(ChecksumTest, QuietFileIsSealedAndItsDamageFoundByTheScrub) {
     ASSERT_TRUE(volume_->run_gc());
     ASSERT_EQ(volume_->events().after(0).size(), 1u);
     const Event event = volume_->events().after(0)[0];
-    EXPECT_EQ(event.what, "damage");
+    EXPECT_EQ(event.kind, EventKind::kDamage);
     EXPECT_EQ(event.severity, Severity::kCritical);
     EXPECT_EQ(event.path, "/f");
+    ASSERT_EQ(event.facts.size(), 2u);
+    EXPECT_EQ(event.facts[0], std::to_string(static_cast<std::uint64_t>(id)));
   }
 }
 

@@ -121,7 +121,7 @@ TYPED_TEST(OwnerCountTest, AFullDirectoryIsCountedAndThenItsLimitsBind) {
   EXPECT_TRUE(this->truncate(more, 0));
   const auto told = this->volume_->events().after(events);
   ASSERT_EQ(told.size(), 1u);
-  EXPECT_EQ(told[0].what, "owners_counted");
+  EXPECT_EQ(told[0].kind, EventKind::kOwnersCounted);
   EXPECT_EQ(told[0].path, "/d");
   const auto page = this->volume_->journal().read(journal, 10);
   ASSERT_TRUE(page);
@@ -148,7 +148,7 @@ TYPED_TEST(OwnerCountTest, ASoftLimitThatIsPassedAlreadyHasItsGraceFromTheEndOn)
   ASSERT_TRUE(this->volume_->run_gc());
   const auto told = this->volume_->events().after(events);
   ASSERT_EQ(told.size(), 1u);
-  EXPECT_EQ(told[0].what, "soft_limit_passed");
+  EXPECT_EQ(told[0].kind, EventKind::kSoftLimitPassed);
   this->reopen();
   EXPECT_GT(since(), 0);
 }

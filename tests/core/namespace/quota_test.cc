@@ -109,9 +109,11 @@ TYPED_TEST(QuotaTest, WhenASoftLimitIsPassedOrKeptAgainTheJournalSaysSo) {
   EXPECT_EQ(changes(), before + 2);
   const auto events = this->volume_->events().after(0);
   ASSERT_EQ(events.size(), 2u);
-  EXPECT_EQ(events[0].what, "soft_limit_passed");
-  EXPECT_EQ(events[1].what, "soft_limit_kept");
+  EXPECT_EQ(events[0].kind, EventKind::kSoftLimitPassed);
+  EXPECT_EQ(events[1].kind, EventKind::kSoftLimitKept);
   EXPECT_EQ(events[1].path, "/d");
+  EXPECT_EQ(events[0].facts,
+            (std::vector<std::string>{"", "", "0", "2", "", "1", std::to_string(QuotaLimits{}.grace_s)}));
 }
 
 TYPED_TEST(QuotaTest, WhatMovesWithinOrIsReplacedDoesNotStopTheStoredClock) {

@@ -20,7 +20,7 @@ class SpaceWatchTest : public testing::Test {
     watch_.look(space, metadata_has_room, now_);
     Kinds kinds;
     for (const Event& event : log_.after(before))
-      kinds.push_back(event.what + " " + std::string(to_string(event.severity)));
+      kinds.push_back(std::string(to_string(event.kind)) + " " + std::string(to_string(event.severity)));
     return kinds;
   }
 

@@ -1,3 +1,8 @@
+#include "frontends/admin/event_sentences.h"
+
+#include <fstream>
+#include <set>
+
 #include "tests/frontends/admin/admin_fixture.h"
 
 namespace stoa::admin {
@@ -20,6 +25,13 @@ TEST_F(AdminTest, ASoftLimitThatIsPassedAndKeptAgainIsAnEvent) {
   EXPECT_EQ(event["message"],
             "the directory is above a soft limit: 101 bytes (soft limit 100), 1 files; growth is refused after 7 days "
             "of grace");
+  EXPECT_EQ(event["facts"], (Json{{"user", ""},
+                                  {"group", ""},
+                                  {"bytes", "101"},
+                                  {"files", "1"},
+                                  {"soft_bytes", "100"},
+                                  {"soft_files", ""},
+                                  {"grace_seconds", "604800"}}));
   EXPECT_TRUE(event["time"].is_string());
   EXPECT_EQ(event["sequence"], passed.json["next"]);
 
@@ -53,17 +65,61 @@ TEST_F(AdminTest, GraceIsToldAsPeopleSayIt) {
 }
 
 TEST_F(AdminTest, EventsWithoutAPathSayNull) {
-  volume_->events().add(core::Severity::kCritical, "space_low", "", "full");
+  volume_->events().add(core::Severity::kCritical, core::EventKind::kSpaceLow, "", {"91", "5"});
   const Answer answer = get("/v1/events");
   ASSERT_EQ(answer.json["events"].size(), 1u);
   EXPECT_EQ(answer.json["events"][0]["path"], Json());
   EXPECT_EQ(answer.json["events"][0]["severity"], "critical");
+  EXPECT_EQ(answer.json["events"][0]["facts"], (Json{{"percent", "91"}, {"free_bytes", "5"}}));
 }
 
 TEST_F(AdminTest, AWrongCursorIsRefused) {
   for (const char* wrong : {"?after=x", "?after=", "?after=-1", "?after=99999999999999999999", "?since=1"})
     EXPECT_EQ(get("/v1/events" + std::string(wrong)).status, 400u) << wrong;
   EXPECT_EQ(get("/v1/events?after=18446744073709551615").status, 200u);
+}
+
+TEST(EventSentencesTest, EachKindHasASentenceThatItsFactsFill) {
+  std::set<std::string_view> templates;
+  for (std::size_t number = 0; number < core::event_kind_count(); ++number) {
+    const auto kind = static_cast<core::EventKind>(number);
+    EXPECT_TRUE(templates.insert(sentence_template(kind)).second) << to_string(kind);
+    core::Event event{.kind = kind};
+    for (const std::string_view name : core::fact_names(kind)) event.facts.push_back("the-" + std::string(name));
+    const std::string text = sentence(event);
+    EXPECT_FALSE(text.empty()) << to_string(kind);
+    EXPECT_EQ(text.find_first_of("{}"), std::string::npos) << text;
+    EXPECT_FALSE(text.ends_with('.')) << text;
+    EXPECT_EQ(text.find("  "), std::string::npos) << text;
+  }
+}
+
+TEST(EventSentencesTest, WhoseWhereAndHowMuch) {
+  EXPECT_EQ(sentence({.kind = core::EventKind::kSoftLimitKept, .facts = {"", "5", "10", "2", "", "3", "60"}}),
+            "group 5 is within its soft limits again: 10 bytes, 2 files (soft limit 3)");
+  EXPECT_EQ(sentence({.kind = core::EventKind::kDamage, .facts = {"7", "64"}}),
+            "64 bytes of inode 7 do not match their checksum, or cannot be read");
+  EXPECT_EQ(sentence({.kind = core::EventKind::kDamage, .path = "/f", .facts = {"7", "64"}}),
+            "64 bytes of a file do not match their checksum, or cannot be read");
+}
+
+// Of x-events: "word: { facts: [NAMES], message: TEXT }", one a line.
+TEST(EventSentencesTest, EveryKindIsDescribedAndNothingElseIs) {
+  std::set<std::string> known, described;
+  for (std::size_t number = 0; number < core::event_kind_count(); ++number) {
+    const auto kind = static_cast<core::EventKind>(number);
+    std::string facts;
+    for (const std::string_view name : core::fact_names(kind)) facts.append(facts.empty() ? "" : ", ").append(name);
+    known.insert(std::string(to_string(kind)) + ": { facts: [" + facts + "], message: '" +
+                 std::string(sentence_template(kind)) + "' }");
+  }
+  std::ifstream file(STOA_SOURCE_DIR "/frontends/admin/openapi.yaml");
+  bool within = false;
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with(' ')) within = line == "x-events:";
+    if (within && line.starts_with("  ")) described.insert(line.substr(2));
+  }
+  EXPECT_EQ(described, known);
 }
 
 }  // namespace

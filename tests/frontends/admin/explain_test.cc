@@ -132,6 +132,11 @@ TEST_F(AdminTest, WhoHasAFileOpenOrLockedIsExplained) {
               testing::IsSupersetOf({"others may not open it to write: that is denied by who has it open, " + name,
                                      "2 ranges of its bytes are locked by " + name +
                                          ": who wants another lock there waits or is refused"}));
+  for (const Json& cause : answer.json["causes"]) {
+    if (!cause["parameters"].contains("clients")) continue;
+    const bool waits = cause["code"] == "lock_wanted";
+    EXPECT_EQ(cause["parameters"]["clients"], Json::array({waits ? stranger : client})) << cause;
+  }
   EXPECT_THAT(said, testing::Contains(testing::StartsWith("1 request waits for a lock of it, of client " + other)));
 
   state.remove_holder(unknown);
@@ -269,7 +274,9 @@ TEST_F(CausesTest, ProgramsAndOtherLanguagesGetACodeAndParameters) {
   put("/v1/quota?path=/team", R"({"bytes": 1000})");
   ASSERT_TRUE(volume_->ns().setattr({}, {.id = team_, .set = {.mode = 0755}}));
   EXPECT_EQ(first("path=/team/f&user=ann")["code"], "denied");
-  EXPECT_EQ(first("path=/team/f&user=ann")["parameters"]["denied"], "write");
+  const Json denied = first("path=/team/f&user=ann")["parameters"];
+  EXPECT_EQ(denied["denied"], Json::array({"write"}));
+  EXPECT_EQ(denied["reason"], (Json{{"mode", "0644"}, {"uid", 0}, {"gid", 0}, {"entry", nullptr}, {"rule", nullptr}}));
   EXPECT_EQ(first("path=/")["code"], "no_export");
   ASSERT_EQ(call(Method::kPatch, "/v1/exports/team", R"({"clients": [{"network": "10.0.0.0/8"}]})").status, 200u);
   EXPECT_EQ(first("path=/team&client=192.0.2.1"),

@@ -258,7 +258,7 @@ export interface Explanation {
 
 export interface Cause {
   code: string;
-  parameters: Record<string, string | number | boolean | null | readonly string[]>;
+  parameters: Record<string, unknown>; // as openapi.yaml lists them
   what: string; // English sentence for the code and its parameters
 }
 
@@ -380,8 +380,9 @@ export interface StoaEvent {
   time: string;
   severity: 'info' | 'warning' | 'critical';
   what: string;
+  facts: Record<string, string>;
   path: string | null;
-  message: string;
+  message: string; // English sentence for the kind and its facts
 }
 export interface EventList {
   events: StoaEvent[];

@@ -23,16 +23,13 @@ export function EventTable({ events }: { events: readonly StoaEvent[] | undefine
   );
 }
 
-// The kind of the event in the page's language, if it has a text, before the server's text.
+// In the words of the language, if it has some for the kind; else as the server says it.
 function EventText({ event }: { event: StoaEvent }) {
   const { t } = useWords();
-  const name = t.health.eventNames[event.what];
+  const said = t.health.eventTexts[event.what]?.(event.facts);
   return (
-    <span className="sentence">
-      {name}
-      <span className={name === undefined ? undefined : 'more'} lang="en">
-        {event.message}
-      </span>
+    <span className="sentence" lang={said === undefined ? 'en' : undefined}>
+      {said ?? event.message}
     </span>
   );
 }

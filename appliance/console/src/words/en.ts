@@ -555,7 +555,7 @@ export const en = {
     refusedSince: (time: string) => `soft limit: growth is refused since ${time}`,
     refusedFrom: (time: string) => `soft limit: growth is refused from ${time} on`,
     events: 'Events',
-    eventNames: {} as Record<string, string>, // by `what`; the server has it in English
+    eventTexts: {} as Record<string, (facts: Record<string, string>) => string>, // by `what`; the server has it in English
     noEvents: 'Nothing was noticed.',
     severity: 'Severity',
     severities: { info: 'note', warning: 'warning', critical: 'critical' },

@@ -11,6 +11,28 @@ const room = ({ recycled_bytes: recycled, upload_bytes: uploads }: Record<string
 const amount = (resource: unknown, value: unknown) => (resource === 'bytes' ? bytes(Number(value), 'zh-CN') : `${count(Number(value), 'zh-CN')} 个`);
 const when = (at: unknown) => time(String(at), 'zh-CN');
 
+const softLimits = (facts: Record<string, string>) => {
+  const part = (resource: 'bytes' | 'files') => amount(resource, facts[resource]) + (facts[`soft_${resource}`] ? `（软限制 ${amount(resource, facts[`soft_${resource}`])}）` : '');
+  const owner = facts.user ? whose({ user: facts.user }) : facts.group ? whose({ group: facts.group }) : '';
+  return `${owner}：${part('bytes')}，${part('files')}`;
+};
+const days = (seconds: string | undefined) => {
+  const left = Number(seconds);
+  return left % 86_400 === 0 ? `${left / 86_400} 天` : left % 3600 === 0 ? `${left / 3600} 小时` : `${left} 秒`;
+};
+const actions: Record<string, string> = { read: '读取', write: '写入', execute: '执行', list: '列出', search: '搜索', change: '修改', remove: '删除其下的内容' };
+const reasonOf = (reason: unknown, list: unknown) => {
+  const { mode, uid, gid, entry, rule } = reason as Record<string, unknown>;
+  if (list !== true) return `权限模式为 ${mode}，所有者 uid ${uid}，组 gid ${gid}`;
+  return entry === null ? '访问控制列表中没有允许它的条目' : `访问控制列表的第 ${entry} 条禁止：${rule}`;
+};
+const clientNames = (clients: unknown) => {
+  const all = clients as readonly { id: string; name?: string; address?: string }[];
+  const names = all.slice(0, 3).map(({ id, name, address }) => (name === undefined ? `客户端 ${id}` : `${name}（${address}，客户端 ${id}）`));
+  return names.join('、') + (all.length > 3 ? ` 等 ${all.length} 个客户端` : '');
+};
+const noKerberos: Record<string, string> = { keytab_missing: '服务器没有 keytab', keytab_unreadable: '服务器的 keytab 无法读取' };
+
 export const zh: Words = {
   sections: { watch: '监控', data: '数据', govern: '治理', people: '人员', work: '任务' },
   pages: {
@@ -123,8 +145,8 @@ export const zh: Words = {
     kept_content: '如果元数据丢失，请停止 stoad，并从同一份备份恢复数据目录和所有内容目录；否则可在 stoad 停止后释放它们。',
   },
   causes: {
-    no_way: ({ user, path, why }) => `${user} 无法到达此处：不能搜索 ${path}（${why}）`,
-    denied: ({ user, denied, why }) => `${user} 在此处不被允许 ${denied}（${why}）`,
+    no_way: ({ user, path, reason, list }) => `${user} 无法到达此处：不能搜索 ${path}（${reasonOf(reason, list)}）`,
+    denied: ({ user, denied, reason, list }) => `${user} 在此处不被允许${(denied as readonly string[]).map((word) => actions[word] ?? word).join('、')}（${reasonOf(reason, list)}）`,
     recycled: () => '此对象在回收站中，不能修改',
     sealed: ({ path }) => `${path} 已封存：其下的任何内容都不能修改`,
     no_export: () => '没有任何导出发布此处：客户端都看不到它',
@@ -132,15 +154,15 @@ export const zh: Words = {
     networks_read_only: ({ export: name, networks }) => `${networks} 的客户端不能通过导出 ${name} 修改内容：适用于它们的规则是只读`,
     client_refused: ({ export: name, client, protocol }) => `客户端 ${client} 被导出 ${name} 拒绝${protocol === null ? '' : '（NFS）'}：没有适用于它的规则`,
     client_read_only: ({ export: name, client, network }) => `客户端 ${client} 不能通过导出 ${name} 修改内容：最先匹配的规则 ${network} 是只读`,
-    no_kerberos: ({ export: name, why }) => `没有客户端能通过 NFS 使用导出 ${name}：它只接受 Kerberos（${why}）`,
+    no_kerberos: ({ export: name, reason }) => `没有客户端能通过 NFS 使用导出 ${name}：它只接受 Kerberos（${noKerberos[String(reason)] ?? reason}）`,
     quota_full: ({ path, user, group, resource, used, limit }) => `${path}${whose({ user, group })} 的配额已用完：${amount(resource, used)} / ${amount(resource, limit)}；增长将被拒绝`,
     soft_limit: ({ path, user, group, resource, used, limit, since, ends, over }) =>
       `${path}${whose({ user, group })} 自 ${when(since)} 起超过软限制：${amount(resource, used)} / ${amount(resource, limit)}；` +
       (over === true ? `宽限期已于 ${when(ends)} 结束，增长将被拒绝` : `${when(ends)} 之后增长将被拒绝`),
-    open_denied: ({ access, clients }) => `其他人不能以${access === 'read' ? '读' : '写'}方式打开它：${clients} 已打开并禁止`,
-    locked: ({ ranges, clients }) => `有 ${ranges} 个字节范围被 ${clients} 锁定：其他人的锁请求须等待或被拒绝`,
-    lock_wanted: ({ requests, clients }) => `有 ${requests} 个请求在等待它的锁，来自 ${clients}`,
-    lease_recalled: ({ clients }) => `它被 ${clients} 缓存，正在收回：其他人须等待`,
+    open_denied: ({ access, clients }) => `其他人不能以${access === 'read' ? '读' : '写'}方式打开它：${clientNames(clients)} 已打开并禁止`,
+    locked: ({ ranges, clients }) => `有 ${ranges} 个字节范围被 ${clientNames(clients)} 锁定：其他人的锁请求须等待或被拒绝`,
+    lock_wanted: ({ requests, clients }) => `有 ${requests} 个请求在等待它的锁，来自 ${clientNames(clients)}`,
+    lease_recalled: ({ clients }) => `它被 ${clientNames(clients)} 缓存，正在收回：其他人须等待`,
     limit: ({ target, requests }) => `有 ${requests} 个请求正在等待，因为 ${target} 或其上级达到上限`,
     volume_full: ({ mib }) => `卷已满：磁盘剩余空间不足新文件一次可能占用的 ${mib} MiB；无论配额还剩多少，需要空间的操作都会被拒绝`,
     disk_full: ({ path }) => `数据目录 ${path} 已满：不再放入新内容，其中的大文件无法增长`,
@@ -586,13 +608,16 @@ export const zh: Words = {
     refusedSince: (time) => `软限制：自 ${time} 起拒绝增长`,
     refusedFrom: (time) => `软限制：从 ${time} 起将拒绝增长`,
     events: '事件',
-    eventNames: {
-      soft_limit_passed: '超过软限制',
-      soft_limit_kept: '已回到软限制以内',
-      owners_counted: '用户与用户组的用量已统计完毕，其限额开始生效',
-      damage: '发现内容损坏',
-      space_low: '磁盘空间不足',
-      space_regained: '磁盘空间已恢复',
+    eventTexts: {
+      soft_limit_passed: (facts) => `超过软限制${softLimits(facts)}；${Number(facts.grace_seconds) === 0 ? '增长立即被拒绝' : `宽限期（${days(facts.grace_seconds)}）之后增长将被拒绝`}`,
+      soft_limit_kept: (facts) => `已回到软限制以内${softLimits(facts)}`,
+      owners_counted: () => '用户与用户组的用量已统计完毕，其限额开始生效',
+      damage: ({ inode, bytes: size }) => `发现内容损坏：inode ${inode} 有 ${size} 字节与校验和不符，或无法读取`,
+      content_without_files: ({ blobs, bytes: size }) => `有 ${blobs} 个内容块（${bytes(Number(size), 'zh-CN')}）不属于任何文件，多于崩溃所能留下的，因此保留`,
+      growth_refused: () => '元数据所在磁盘已满：可以删除，不能增长',
+      growth_accepted: () => '元数据所在磁盘已恢复空间',
+      space_low: ({ percent, free_bytes: free }) => `磁盘空间不足：已用 ${percent}%，剩余 ${bytes(Number(free), 'zh-CN')}`,
+      space_regained: ({ percent, free_bytes: free }) => `磁盘空间已恢复：已用 ${percent}%，剩余 ${bytes(Number(free), 'zh-CN')}`,
     },
     noEvents: '没有值得注意的事情。',
     severity: '级别',
