@@ -549,7 +549,7 @@ inTab('what keeps somebody from something, and what happened, is said in the lan
   const event = page.getByRole('table', { name: '事件' }).getByRole('row').filter({ hasText: '/test/tight' }).first();
   await event.getByText('超过软限制：100 B（软限制 10 B），1 个；宽限期（7 天）之后增长将被拒绝').waitFor();
   await page.getByLabel('语言').selectOption('en');
-  await event.getByText('the directory is above a soft limit: 100 bytes (soft limit 10), 1 files').waitFor();
+  await page.getByText('the directory is above a soft limit: 100 bytes (soft limit 10), 1 files').first().waitFor();
   await show(page, 'browse', '/test/tight');
   await page.getByText('the quota of /test/tight is used up: 100 of 100 bytes').waitFor();
   await page.locator('.notice').getByText('Raise the quota of /test/tight on the page Quotas, or make room below it.').waitFor();
