@@ -38,7 +38,15 @@ CallKey key_of(const wire::Peer& peer, const wire::Record& record, const Decoded
 }  // namespace
 
 CallHandler::CallHandler(RpcProtocol& rpc)
-    : rpc_(rpc), runner_(rpc.service.programs.make_runner()), next_request_id_(g_handler_number.fetch_add(1) << 48) {}
+    : rpc_(rpc),
+      served_([&rpc] {
+        std::vector<Served> served;
+        for (const Program* program : rpc.service.programs.list)
+          served.push_back({program->number(), program->version_low(), program->version_high(), program->procedures()});
+        return served;
+      }()),
+      runner_(rpc.service.programs.make_runner()),
+      next_request_id_(g_handler_number.fetch_add(1) << 48) {}
 
 // --- decode
 
@@ -101,18 +109,17 @@ std::optional<Decoded> CallHandler::judge(Connection& connection, DecodedCall& c
 
 bool CallHandler::find_program(DecodedCall& call, ReplyBuffer& out) {
   const CallHeader& header = call.header;
-  const std::vector<Program*>& programs = rpc_.service.programs.list;
   // A program may exist in several versions, each with an entry of its own.
   std::uint32_t low = ~std::uint32_t{0}, high = 0;
   std::size_t index = 0;
-  for (; index < programs.size(); ++index) {
-    const Program& candidate = *programs[index];
-    if (candidate.number() != header.program) continue;
-    if (header.version >= candidate.version_low() && header.version <= candidate.version_high()) break;
-    low = std::min(low, candidate.version_low());
-    high = std::max(high, candidate.version_high());
+  for (; index < served_.size(); ++index) {
+    const Served& candidate = served_[index];
+    if (candidate.number != header.program) continue;
+    if (header.version >= candidate.version_low && header.version <= candidate.version_high) break;
+    low = std::min(low, candidate.version_low);
+    high = std::max(high, candidate.version_high);
   }
-  if (index == programs.size()) {
+  if (index == served_.size()) {
     refuse(call, out, [&](XdrWriter& w) {
       if (low <= high) {
         encode_program_mismatch(w, header.xid, low, high);
@@ -122,7 +129,7 @@ bool CallHandler::find_program(DecodedCall& call, ReplyBuffer& out) {
     });
     return false;
   }
-  const auto procedures = programs[index]->procedures();
+  const auto procedures = served_[index].procedures;
   if (header.procedure >= procedures.size() || procedures[header.procedure].name.empty()) {
     refuse(call, out, [&](XdrWriter& w) { encode_accepted(w, header.xid, AcceptStatus::kProcedureUnavailable); });
     return false;

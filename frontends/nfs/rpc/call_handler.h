@@ -4,7 +4,9 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
+#include <vector>
 
 #include "frontends/nfs/rpc/rpc_protocol.h"
 #include "frontends/wire/connection.h"
@@ -59,7 +61,14 @@ class CallHandler {
   Outcome run_program(Connection& connection, wire::Record& record, DecodedCall& call, Clock::time_point now,
                       core::RequestKey request, core::PendingDurability* pending, Reply& reply);
 
+  // What every call asks of a program, beside each other.
+  struct Served {
+    std::uint32_t number, version_low, version_high;
+    std::span<const Procedure> procedures;
+  };
+
   RpcProtocol& rpc_;
+  const std::vector<Served> served_;  // as Programs::list
   const std::unique_ptr<Runner> runner_;
   std::uint64_t next_request_id_;
 };

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <thread>
@@ -123,6 +124,11 @@ class ClientTable {
   struct SessionHash {
     std::size_t operator()(const SessionId& id) const;
   };
+  struct SameSession {  // std::array compares its bytes one by one
+    bool operator()(const SessionId& a, const SessionId& b) const {
+      return std::memcmp(a.data(), b.data(), a.size()) == 0;
+    }
+  };
   // Room for one more client of this peer, for which another may have to go.
   bool has_room_locked(const PeerKey& peer, std::vector<ClientRef>& ended);
   // Evicts the least recently active of this peer's clients without state; unconfirmed ones first. After these, clients
@@ -162,7 +168,7 @@ class ClientTable {
   std::uint64_t next_confirm_verifier_ = 1;
   std::map<std::string, ClientRef, std::less<>> confirmed_;    // by name
   std::map<std::string, ClientRef, std::less<>> unconfirmed_;  // by name
-  std::unordered_map<SessionId, std::shared_ptr<Session>, SessionHash> sessions_;
+  std::unordered_map<SessionId, std::shared_ptr<Session>, SessionHash, SameSession> sessions_;
   std::map<PeerKey, std::shared_ptr<PeerShare>> peers_;  // that have clients
   Counter& refused_;
 

@@ -97,9 +97,9 @@ std::size_t write_payload_offset(std::span<const std::byte> prefix) {
 
 rpc::CostClass cost_class_of(const rpc::CallHeader& header) {
   using rpc::CostClass;
-  if (!is_idempotent_compound(header)) return CostClass::kChange;
-  if (header.arguments.size() > kCopiedReadBytesMax) return CostClass::kHeavy;
   Scan scan(header.arguments);
+  if (scan.minor == 0 && !is_idempotent_compound(header)) return CostClass::kChange;
+  if (header.arguments.size() > kCopiedReadBytesMax) return CostClass::kHeavy;
   if (scan.minor > kMinorMax) return CostClass::kMemory;
   while (scan.next()) {
     if (scan.foreseen->cost != Cost::kNone) return cost_class_of(scan);

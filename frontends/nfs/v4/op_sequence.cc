@@ -1,6 +1,7 @@
 #include "frontends/nfs/v4/op_sequence.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/crc32c.h"
 #include "frontends/nfs/v4/client_table.h"
@@ -90,7 +91,7 @@ Nfs4Status SequenceGuard::begin(WaitingSlot* waited) {
   const std::uint32_t highest = in.u32();
   const bool cache_this = in.boolean();
   if (!in.ok()) return Nfs4Status::kBadXdr;
-  std::ranges::copy(bytes, id.begin());
+  std::memcpy(id.data(), bytes.data(), id.size());
 
   std::shared_ptr<Session> session = c_.env.clients.find_session(id);
   if (session == nullptr) return Nfs4Status::kBadSession;

@@ -127,26 +127,6 @@ constexpr Foreseen kIllegal{};
 
 }  // namespace
 
-bool Arguments::skip(rpc::XdrReader& in) const {
-  if (tail == Tail::kUnknown) return false;
-  in.fixed(bytes);
-  switch (tail) {
-    case Tail::kOpaque:
-      in.opaque(~std::uint32_t{0});
-      break;
-    case Tail::kHandle:
-      in.opaque(kHandleBytesMax);
-      break;
-    case Tail::kWords:
-      for (std::uint32_t left = in.u32(); left > 0 && in.ok(); --left) in.u32();
-      break;
-    case Tail::kUnknown:
-    case Tail::kNone:
-      break;
-  }
-  return true;
-}
-
 const Foreseen& foresee(std::uint32_t number) {
   if (number < kFirst || number >= kFirst + kOperations.size()) return kIllegal;
   return kOperations[number - kFirst].foreseen;

@@ -33,6 +33,26 @@ struct Arguments {
   bool skip(rpc::XdrReader& in) const;
 };
 
+inline bool Arguments::skip(rpc::XdrReader& in) const {
+  if (tail == Tail::kUnknown) return false;
+  in.fixed(bytes);
+  switch (tail) {
+    case Tail::kOpaque:
+      in.opaque(~std::uint32_t{0});
+      break;
+    case Tail::kHandle:
+      in.opaque(kHandleBytesMax);
+      break;
+    case Tail::kWords:
+      for (std::uint32_t left = in.u32(); left > 0 && in.ok(); --left) in.u32();
+      break;
+    case Tail::kUnknown:
+    case Tail::kNone:
+      break;
+  }
+  return true;
+}
+
 // The first operation with a cost selects the thread that runs a COMPOUND.
 enum class Cost : std::uint8_t {
   kNone,
