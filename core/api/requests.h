@@ -302,9 +302,12 @@ struct WriteRequest {
   ConstBuffers data;
   LentMemory memory{};  // holds the one buffer of `data`, when that may be kept
   // Atomic append: the offset is where the file ends, and `offset` is ignored. Appends never overlap or leave gaps.
-  // What could not be made durable (kIo, kNoSpace) may stay appended. After a restart, a repeated append is not
-  // recognized.
+  // What could not be made durable (kIo, kNoSpace) may stay appended. With a request key, an append that was answered
+  // outlives a kill of the server, and one that was executed before the restart is answered when it is repeated: it is
+  // in the file once, at the offset that it had.
   bool append = false;
+  // Of appends: only one that was executed before the restart is answered; any other is kBusy.
+  bool only_again = false;
 };
 // `verifier`: of the shard that has the file. While it stays the same, data written without a promise of durability is
 // still there (RFC 1813 3.3.7, writeverf3; RFC 8881 18.32).

@@ -219,6 +219,10 @@ Status Committer::wait_applied(const Deadline& deadline) {
   const std::uint64_t wanted = submitted_.load(std::memory_order_acquire);
   if (applied_.load(std::memory_order_acquire) >= wanted) return {};
   std::unique_lock lock(mutex_);
+  return write_up_to(lock, wanted, deadline);
+}
+
+Status Committer::write_up_to(std::unique_lock<std::mutex>& lock, std::uint64_t wanted, const Deadline& deadline) {
   while (applied_.load(std::memory_order_relaxed) < wanted) {
     if (failed_) return fail(Cause::kMetadataFailed);
     if (writing_) {
@@ -227,6 +231,22 @@ Status Committer::wait_applied(const Deadline& deadline) {
       return written;
     }
   }
+  return {};
+}
+
+Status Committer::wait_written_out(CommitTicket ticket, const Deadline& deadline) {
+  const auto wanted = static_cast<std::uint64_t>(ticket);
+  const auto is_out = [&] { return std::max(written_out_.load(), durable_.load()) >= wanted; };
+  if (is_out()) return {};
+  std::unique_lock lock(mutex_);
+  STOA_ASSERT(wanted <= submitted_.load(std::memory_order_relaxed), "a ticket that is waited for was given");
+  STOA_CHECK_OK(write_up_to(lock, wanted, deadline));
+  if (is_out()) return {};
+  const std::uint64_t newest = applied_.load(std::memory_order_relaxed);
+  lock.unlock();
+  STOA_CHECK_OK(kv_.write_out());
+  lock.lock();
+  if (newest > written_out_.load(std::memory_order_relaxed)) written_out_.store(newest);
   return {};
 }
 

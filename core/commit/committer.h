@@ -67,6 +67,8 @@ class Committer {
   Status wait_durable(CommitTicket ticket, const Deadline& deadline = {});
   // Blocks until everything that was committed before the call is in the store (not: durable).
   Status wait_applied(const Deadline& deadline = {});
+  // Blocks until everything up to `ticket` outlives a kill of this process (not: of the machine).
+  Status wait_written_out(CommitTicket ticket, const Deadline& deadline = {});
   // The ticket of the newest change.
   CommitTicket applied() const { return CommitTicket{submitted_.load(std::memory_order_acquire)}; }
   // The newest that is durable.
@@ -108,6 +110,8 @@ class Committer {
   // Also a group that waits for room.
   Status write_queued(std::unique_lock<std::mutex>& lock);
   Status sync_all(std::unique_lock<std::mutex>& lock, const Deadline& deadline);
+  // Until everything up to `wanted` is in the store.
+  Status write_up_to(std::unique_lock<std::mutex>& lock, std::uint64_t wanted, const Deadline& deadline);
   // In the order in which they were made.
   template <class Visit>
   void for_each_queued(std::unique_lock<std::mutex>& lock, Visit visit);
@@ -125,10 +129,11 @@ class Committer {
   // Added to before the locks of the operation are released; removed from when the store has them.
   QueuedChanges changes_;
 
-  // Numbers of units: handed in, being written, in the store, durable. Written under mutex_.
+  // Numbers of units: handed in, being written, in the store, with the kernel, durable. Written under mutex_.
   std::atomic<std::uint64_t> submitted_{0};
   std::atomic<std::uint64_t> begun_{0};
   std::atomic<std::uint64_t> applied_{0};
+  std::atomic<std::uint64_t> written_out_{0};
   std::atomic<std::uint64_t> durable_{0};
 
   std::mutex mutex_;  // guards the members below

@@ -161,6 +161,9 @@ std::unique_ptr<KvReader> ReadYourWritesStore::snapshot() {
 Status ReadYourWritesStore::apply(std::span<const WriteBatch* const>) {
   return fail(Errc::kNotSupported, "only the committer writes");
 }
+Status ReadYourWritesStore::write_out() {
+  return fail(Errc::kNotSupported, "only the committer writes");
+}
 Status ReadYourWritesStore::sync() {
   return fail(Errc::kNotSupported, "only the committer syncs");
 }

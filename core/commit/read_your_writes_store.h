@@ -20,6 +20,7 @@ class ReadYourWritesStore final : public KvStore {
 
   // The committer alone writes: kNotSupported.
   Status apply(std::span<const WriteBatch* const> batches) override;
+  Status write_out() override;
   Status sync() override;
 
   bool has_room() override { return kv_.has_room(); }

@@ -70,16 +70,10 @@ void forget_synced(Writing& writing, const Plan& plan) {
   });
 }
 
-Result<CommitTicket> commit_plan(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, const Plan& plan,
-                                 std::uint64_t unused) {
-  STOA_TRY(tree_lock, share_by(volume.tree_lock, ctx.deadline));
-  STOA_TRY(locks, NodeLocks::take(ctx, {node}));
-  if (node->deleted) return CommitTicket{};
+// With the tree lock shared and the node locked.
+Result<CommitTicket> commit_record(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, const Plan& plan,
+                                   std::uint64_t unused, const std::optional<Appended>& appended) {
   Writing* const writing = node->writing.get();
-  STOA_ASSERT(plan.writes <= node->writes, "writes are counted upwards");
-  if (writing != nullptr) forget_synced(*writing, plan);
-  if (!node->dirty) return node->ticket;
-
   MetaTxn txn(volume, ctx);
   Inode next = node->record;
   std::vector<Extent> taken;
@@ -99,7 +93,7 @@ Result<CommitTicket> commit_plan(VolumeContext& volume, const OpContext& ctx, co
     stage_no_inline(txn, next.id);
     next.flags &= ~kContentInline;
   }
-  if (!next.layout.empty()) {
+  if (!next.layout.empty() && !appended) {
     const std::uint64_t estimate = estimate_allocated(next.layout, next.size);
     next.allocated = estimate - std::min(estimate, unused);
   }
@@ -107,7 +101,7 @@ Result<CommitTicket> commit_plan(VolumeContext& volume, const OpContext& ctx, co
   const bool has_extents = !next.layout.empty();
   if (has_extents) next.flags |= kChecksummed;
   StagedSums sums(volume);
-  if (writing != nullptr) sums.stage(txn.records(), *writing, next.layout, plan.writes);
+  if (writing != nullptr && !appended) sums.stage(txn.records(), *writing, next.layout, plan.writes);
   OpContext writer;
   if (writing != nullptr && writing->writer_protocol != Protocol::kInternal) {
     writer.cred.uid = writing->writer_uid;
@@ -118,7 +112,9 @@ Result<CommitTicket> commit_plan(VolumeContext& volume, const OpContext& ctx, co
     writer.protocol = ctx.protocol;
     writer.client = ctx.client;
   }
-  STOA_CHECK_OK(txn.note_change(node, {.kind = ChangeKind::kContent, .type = FileType::kRegular}, writer));
+  if (appended) writer.request = ctx.request;
+  STOA_CHECK_OK(
+      txn.note_change(node, {.kind = ChangeKind::kContent, .type = FileType::kRegular, .appended = appended}, writer));
   txn.put_inode(node, std::move(next), Visible::kNo);
   STOA_TRY(ticket, txn.commit());
   sums.committed(ticket);
@@ -137,7 +133,40 @@ Result<CommitTicket> commit_plan(VolumeContext& volume, const OpContext& ctx, co
   return ticket;
 }
 
+Result<CommitTicket> commit_plan(VolumeContext& volume, const OpContext& ctx, const NodeRef& node, const Plan& plan,
+                                 std::uint64_t unused) {
+  STOA_TRY(tree_lock, share_by(volume.tree_lock, ctx.deadline));
+  STOA_TRY(locks, NodeLocks::take(ctx, {node}));
+  if (node->deleted) return CommitTicket{};
+  STOA_ASSERT(plan.writes <= node->writes, "writes are counted upwards");
+  if (node->writing != nullptr) forget_synced(*node->writing, plan);
+  if (!node->dirty) return node->ticket;
+  return commit_record(volume, ctx, node, plan, unused, {});
+}
+
 }  // namespace
+
+Status sync_fresh(VolumeContext& volume, const OpContext& ctx, const NodeRef& node) {
+  std::vector<BlobId> blobs;
+  BlobPins::Hold hold;
+  {
+    STOA_TRY(lock, share_by(node->lock, ctx.deadline));
+    if (node->deleted || node->writing == nullptr) return {};
+    for (const Extent& extent : node->writing->fresh.extents) blobs.push_back(extent.blob);
+    hold = BlobPins::hold(volume.data->pins, std::span<const BlobId>(blobs));
+  }
+  return blobs.empty() ? Status{} : volume.blobs.sync(blobs);
+}
+
+// What was synced stays noted as unsynced, and sums and allocated size as they are stored: that is the next flush's.
+Result<CommitTicket> commit_append(VolumeContext& volume, const OpContext& ctx, const NodeRef& node,
+                                   const Appended& appended) {
+  STOA_ASSERT(node->writing != nullptr, "an append is a write");
+  Plan plan;
+  plan.fresh = node->writing->fresh.extents;
+  plan.replaces_inline = node->writing->replaces_inline;
+  return commit_record(volume, ctx, node, plan, 0, appended);
+}
 
 Result<CommitTicket> flush_file(VolumeContext& volume, const OpContext& ctx, const NodeRef& node) {
   Plan plan;

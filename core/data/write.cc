@@ -1,5 +1,6 @@
 #include "base/assert.h"
 #include "core/access/access.h"
+#include "core/data/append_again.h"
 #include "core/data/content.h"
 #include "core/data/data_state.h"
 #include "core/data/file_view.h"
@@ -18,6 +19,17 @@ namespace stoa::core {
 namespace {
 
 constexpr int kPrepareAttemptsMax = 100;
+
+// An append whose request is remembered in the transaction that makes the file longer (append_again.h).
+bool is_known_again(const OpContext& ctx, const WriteRequest& req) {
+  return req.append && ctx.request;
+}
+
+// Else an append that was not answered could take the place of one that was, after a kill.
+Status outlive_kill(VolumeContext& volume, const OpContext& ctx, CommitTicket appended) {
+  if (appended == CommitTicket{} || ctx.durability == Durability::kDurable) return {};
+  return volume.committer.wait_written_out(appended, ctx.durable_by);
+}
 
 // One write to blobs. Many run at once in one file: the node's lock is held only to begin and to publish.
 class BlobWrite {
@@ -52,6 +64,7 @@ class BlobWrite {
       done = put();
     }
     if (done) done = sums_.written();
+    if (done && is_known_again(ctx_, req_)) done = sync_fresh(volume_, ctx_, node_);
     return publish(done);
   }
   // What was promised of the bytes that run() wrote. Others may be in the file meanwhile.
@@ -62,7 +75,7 @@ class BlobWrite {
       STOA_TRY(ticket, flush_file(volume_, ctx_.after_change(), node_));
       STOA_CHECK_OK(sync_or_defer(volume_, ctx_, ticket));
     }
-    return {};
+    return outlive_kill(volume_, ctx_, appended_);
   }
   // Bytes behind the end of the file may have been written, and have to be zeros again.
   bool dirty_tail() const { return dirty_tail_; }
@@ -197,6 +210,10 @@ class BlobWrite {
     flush_now_ = queue_for_flush(volume_, node_) || volume_.data->sums.crowded();
     if (!done) return fail(done.error());
     if (!still) return fail(still.error());
+    if (is_known_again(ctx_, req_)) {
+      STOA_TRY(ticket, commit_append(volume_, ctx_.after_change(), node_, {req_.offset, length_}));
+      appended_ = ticket;
+    }
     reply.attr = node_->record.attributes();
     return reply;
   }
@@ -215,6 +232,7 @@ class BlobWrite {
   bool growing_ = false;
   bool dirty_tail_ = false;
   bool flush_now_ = false;
+  CommitTicket appended_{};
 };
 
 // A small file is rewritten as a whole, within its record's transaction.
@@ -246,7 +264,9 @@ Result<WriteReply> write_inline(VolumeContext& volume, const OpContext& ctx, con
   next.mode = mode_after_write(ctx, next.mode);
   reply.attr = next.attributes();
   txn.put_inode(node, std::move(next));
-  STOA_CHECK_OK(txn.note_change(node, {.kind = ChangeKind::kContent}));
+  JournalNote note{.kind = ChangeKind::kContent};
+  if (is_known_again(ctx, req)) note.appended = Appended{req.offset, length};
+  STOA_CHECK_OK(txn.note_change(node, note));
   STOA_TRY(committed, txn.commit());
   ticket = committed;
   return reply;
@@ -346,7 +366,9 @@ Attempt attempt_write(VolumeContext& volume, const OpContext& ctx, const NodeRef
     run_write(*blob_write, *gate, attempt);
   } else if (static_cast<std::uint64_t>(ticket) != 0) {
     gate->leave();
-    if (const Status quiesced = sync_or_defer(volume, ctx, ticket); !quiesced) attempt.reply = fail(quiesced.error());
+    Status kept = sync_or_defer(volume, ctx, ticket);
+    if (kept && is_known_again(ctx, req)) kept = outlive_kill(volume, ctx, ticket);
+    if (!kept) attempt.reply = fail(kept.error());
   }
   return attempt;
 }
@@ -376,7 +398,12 @@ Result<WriteReply> write(VolumeContext& volume, const OpContext& ctx, const Writ
   if (length > kIoBytesMax) return fail(Errc::kTooLarge);
   if (ctx.read_only) return fail(Errc::kReadOnly);
   STOA_TRY(node, reach(volume, ctx, req.id));
-  if (!req.append) STOA_CHECK_OK(check_range(req.offset, length));
+  if (req.append) {
+    if (auto again = append_again(volume, ctx, node, req, length)) return *std::move(again);
+    if (req.only_again) return fail(Errc::kBusy);
+  } else {
+    STOA_CHECK_OK(check_range(req.offset, length));
+  }
   for (int i = 0; i < kPrepareAttemptsMax; ++i) {
     if (ctx.expired()) return fail(Errc::kTimeout);
     Attempt attempt = attempt_write(volume, ctx, node, req, length);

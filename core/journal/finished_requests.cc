@@ -11,8 +11,8 @@ Result<FinishedRequests> FinishedRequests::load(KvReader& kv, std::uint64_t next
   for (; it->valid(); it->next()) {
     const auto record = JournalRecord::decode(it->value());
     if (!record || !record->request || !record->is_change()) continue;
-    finished.changes_.insert_or_assign(record->request,
-                                       Change{record->kind, record->id, record->parent, record->to_parent});
+    finished.changes_.insert_or_assign(
+        record->request, Change{record->kind, record->id, record->parent, record->to_parent, record->appended});
   }
   STOA_CHECK_OK(it->status());
   return finished;

@@ -21,6 +21,7 @@ class FinishedRequests {
   struct Change {
     ChangeKind kind{};
     FileId id{}, parent{}, to_parent{};
+    std::optional<Appended> appended{};
   };
 
   // `next_journal`: the first sequence not yet used. Damaged records are left out. kIo: the store failed.

@@ -8,7 +8,8 @@
 namespace stoa::core {
 namespace {
 
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kVersion = 2;  // has what was appended; a reader of version 1 can do without
+constexpr std::uint8_t kPlainVersion = 1;
 
 bool is_protocol(Protocol protocol) {
   return protocol <= Protocol::kNative;
@@ -100,7 +101,9 @@ std::string encode_note(const JournalNote& note, const OpContext& ctx, Timestamp
       .put_varint(note.count);
   out.put(static_cast<std::uint8_t>(ctx.request ? 1 : 0));
   if (ctx.request) out.put(ctx.request.high).put(ctx.request.low);
-  return encode_record(kVersion, kVersion, out.bytes());
+  if (!note.appended) return encode_record(kPlainVersion, kPlainVersion, out.bytes());
+  out.put_varint(note.appended->offset).put_varint(note.appended->length);
+  return encode_record(kVersion, kPlainVersion, out.bytes());
 }
 
 Result<JournalRecord> JournalRecord::decode(std::string_view value) {
@@ -136,6 +139,10 @@ Result<JournalRecord> JournalRecord::decode(std::string_view value) {
     record.request.high = in.get<std::uint64_t>();
     record.request.low = in.get<std::uint64_t>();
     if (!record.request) return damaged();
+  }
+  if (opened.version > kPlainVersion) {
+    const std::uint64_t offset = in.get_varint();
+    record.appended = Appended{offset, in.get_varint()};
   }
   // Only a newer version may have further fields.
   const bool whole = in.ok() && (opened.version > kVersion || in.rest().empty());

@@ -42,6 +42,12 @@ inline constexpr ChangeKind kLastChangeKind = ChangeKind::kRefused;
 std::string_view operation_word(ChangeKind kind, std::optional<FileType> type);
 std::string_view protocol_word(Protocol protocol);  // "nfs"
 
+// The bytes that an append has added to its file.
+struct Appended {
+  std::uint64_t offset = 0, length = 0;
+  bool operator==(const Appended&) const = default;
+};
+
 struct JournalNote {
   ChangeKind kind;
   FileId id = kNoFile;
@@ -53,6 +59,7 @@ struct JournalNote {
   std::optional<FileType> type{};  // MetaTxn fills it in where a name comes or goes
   std::optional<Errc> result{};    // absent: it was done
   std::uint64_t count = 0;
+  std::optional<Appended> appended{};  // kContent of a request that appends
 };
 
 struct JournalRecord {
@@ -66,6 +73,7 @@ struct JournalRecord {
   std::optional<FileType> type{};
   std::optional<Errc> result{};
   std::uint64_t count = 0;
+  std::optional<Appended> appended{};
   RequestKey request{};  // that it was the change of (core/journal/finished_requests.h)
 
   bool is_change() const { return !result && (kind <= ChangeKind::kRestore || kind == ChangeKind::kPurge); }

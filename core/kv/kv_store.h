@@ -116,6 +116,9 @@ class KvStore : public KvReader {
   // before is lost; the same call may be made again, and a later sync() covers all that was applied. After any other
   // error the store must not be used for writing any more.
   virtual Status apply(std::span<const WriteBatch* const> batches) = 0;
+  // Hands all that was applied before the call to the kernel: it outlives the process, not the machine. May run beside
+  // all others, itself too. kNoSpace: as of apply().
+  virtual Status write_out() = 0;
   // Makes all that was applied before the call durable. One caller at a time; may run beside apply(). kNoSpace: as of
   // apply().
   virtual Status sync() = 0;

@@ -77,12 +77,24 @@ class Wire:
         self.cut()
 
 
+def append(path, content):
+    """Whole, in one call of the system."""
+    file = os.open(path, os.O_WRONLY | os.O_APPEND)
+    try:
+        written = os.write(file, content)
+        if written != len(content):
+            raise AssertionError(f"{path}: {written} bytes of {len(content)} were appended")
+    finally:
+        os.close(file)
+
+
 class Worker(threading.Thread):
     """Names and content in a directory of its own, each step looked at at once; what is done twice or not at all fails."""
 
-    def __init__(self, root, ended, dice):
+    def __init__(self, root, log, ended, dice):
         super().__init__()
-        self.root, self.ended, self.dice, self.failed, self.steps, self.tree = root, ended, dice, None, 0, {}
+        self.root, self.log, self.ended, self.dice, self.failed, self.steps, self.tree = root, log, ended, dice, None, 0, {}
+        self.number, self.logged = int(os.path.basename(root)), 0
 
     def run(self):
         try:
@@ -105,7 +117,7 @@ class Worker(threading.Thread):
                     os.fsync(file.fileno())
             self.tree.setdefault(name, b"")
             return
-        kind = self.dice.randrange(5)
+        kind = self.dice.randrange(6)
         if kind == 0:
             os.unlink(name)
             del self.tree[name]
@@ -123,6 +135,11 @@ class Worker(threading.Thread):
             size = self.dice.randrange(len(self.tree[name]) + 2)
             os.truncate(name, size)
             self.tree[name] = self.tree[name][:size].ljust(size, b"\0")
+        elif kind == 4:
+            append(name, content)
+            self.tree[name] += content
+            append(self.log, f"{self.number} {self.logged} ".encode().ljust(self.dice.choice((10, 300, 9000)), b".") + b"\n")
+            self.logged += 1
         else:
             os.mkdir(name + "-dir")
             os.rmdir(name + "-dir")
@@ -149,9 +166,12 @@ class TornTest(MountedCase):
         self.addClassCleanup(wire.close)
         a, b = self.mount("a", wire.url).path, self.mount("b", wire.url).path
         workers = []
+        with open(f"{a}/log", "wb"):
+            pass
         for number in range(4):
             os.mkdir(f"{a}/{number}")
-            workers.append(Worker(f"{(a, b)[number % 2]}/{number}", ended, random.Random(chosen + number)))
+            mount = (a, b)[number % 2]
+            workers.append(Worker(f"{mount}/{number}", f"{mount}/log", ended, random.Random(chosen + number)))
         for worker in workers:
             worker.start()
         until, restarts, cuts = time.monotonic() + seconds, 0, 0
@@ -181,6 +201,14 @@ class TornTest(MountedCase):
             for name in worker.tree:
                 worker.check(there, name)
             self.assertGreater(worker.steps, 0)
+        # What all of them have appended: each line once, those of a worker in their order.
+        for mount in (a, b):
+            with open(f"{mount}/log", "rb") as log:
+                lines = [line.split(maxsplit=2)[:2] for line in log]
+            for number, worker in enumerate(workers):
+                seen = [int(line[1]) for line in lines if line[0] == b"%d" % number]
+                self.assertEqual(seen, list(range(worker.logged)))
+            self.assertEqual(len(lines), sum(worker.logged for worker in workers))
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ class MemoryKv : public core::KvStore {
   std::unique_ptr<core::KvIterator> scan(core::Family family, std::string_view lower, std::string_view upper) override;
   std::unique_ptr<core::KvReader> snapshot() override;
   Status apply(std::span<const core::WriteBatch* const> batches) override;
+  Status write_out() override { return {}; }
   Status sync() override;
 
   // As after a crash in which nothing came through that was not synced. Only with a fault plan, and while no walk or

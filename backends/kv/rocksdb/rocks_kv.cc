@@ -260,9 +260,13 @@ class RocksKv final : public core::KvStore {
     return written;
   }
 
-  Status sync() override {
+  Status write_out() override {
     STOA_CHECK_OK(recover());
-    STOA_CHECK_OK(touch_log("sync", [this] { return db_->FlushWAL(false); }));
+    return touch_log("write out", [this] { return db_->FlushWAL(false); });
+  }
+
+  Status sync() override {
+    STOA_CHECK_OK(write_out());
     // Beside the next write. A log whose sync fails may be touched again: it returns the same error each time.
     const rocksdb::Status synced = db_->SyncWAL();
     if (synced.ok()) return {};
@@ -431,7 +435,7 @@ Result<std::unique_ptr<core::KvStore>> open_rocks(const RocksOptions& options) {
   db.info_log = info_log();
   db.create_if_missing = options.create;
   db.create_missing_column_families = true;
-  db.manual_wal_flush = true;  // the WAL leaves the process with sync(), for many commits at once
+  db.manual_wal_flush = true;  // the WAL leaves the process with write_out() and sync(), for many commits at once
   db.write_buffer_manager = std::make_shared<rocksdb::WriteBufferManager>(options.write_buffer_bytes);
   db.max_background_jobs = 2;
   db.max_total_wal_size = plan.logs();

@@ -39,6 +39,11 @@ class WatchedKv final : public kv::MemoryKv {
     changed_.wait(lock, [this] { return !sync_held_; });
     return {};
   }
+  Status write_out() override {
+    if (fail_write_out) return fail(Errc::kIo, "writing out fails as told");
+    ++write_outs;
+    return {};
+  }
   void hold_sync() { sync_held_ = true; }
   void await_held_sync() {
     std::unique_lock lock(mutex_);
@@ -54,9 +59,9 @@ class WatchedKv final : public kv::MemoryKv {
     return MemoryKv::scan(family, lower, upper);
   }
   std::function<void()> on_scan;  // called once, before the walk is made
-  std::atomic<int> applies{0}, syncs{0};
+  std::atomic<int> applies{0}, syncs{0}, write_outs{0};
   std::atomic<std::size_t> puts{0};
-  std::atomic<bool> fail_apply{false}, fail_sync{false}, full{false};
+  std::atomic<bool> fail_apply{false}, fail_sync{false}, fail_write_out{false}, full{false};
 
   void hold_apply() { held_ = true; }
   void await_held_apply() {
@@ -165,6 +170,37 @@ TEST_F(CommitterTest, CountsThatTheCommitterMakesAreWrittenToBeRead) {
   ASSERT_TRUE(committer_.commit(std::move(unit)));
   EXPECT_TRUE(read(store_, Family::kBlob, keys::be64(7)));
   EXPECT_EQ(kv_.applies, 1);
+}
+
+TEST_F(CommitterTest, WhatIsWrittenOutIsNotSynced) {
+  const auto first = committer_.commit(put(Family::kEntry, "a", "1"));
+  const auto second = committer_.commit(put(Family::kEntry, "b", "2"));
+  ASSERT_TRUE(first && second);
+  ASSERT_TRUE(committer_.wait_written_out(*first));
+  EXPECT_EQ(kv_.applies, 1);
+  EXPECT_EQ(kv_.write_outs, 1);
+  ASSERT_TRUE(committer_.wait_written_out(*second));
+  EXPECT_EQ(kv_.write_outs, 1) << "it went with the first";
+  EXPECT_EQ(kv_.syncs, 0);
+  const auto third = committer_.commit(put(Family::kEntry, "c", "3"));
+  ASSERT_TRUE(third);
+  ASSERT_TRUE(committer_.wait_durable(*third));
+  ASSERT_TRUE(committer_.wait_written_out(*third));
+  EXPECT_EQ(kv_.write_outs, 1) << "what is durable is out";
+}
+
+TEST_F(CommitterTest, WhatCannotBeWrittenOutIsNotSaidToBe) {
+  kv_.full = true;
+  const auto ticket = committer_.commit(put(Family::kEntry, "a", "1"));
+  ASSERT_TRUE(ticket);
+  EXPECT_EQ(committer_.wait_written_out(*ticket).error().code, Errc::kNoSpace);
+  kv_.full = false;
+  kv_.fail_write_out = true;
+  EXPECT_EQ(committer_.wait_written_out(*ticket).error().code, Errc::kIo);
+  EXPECT_EQ(committer_.wait_written_out(*ticket).error().code, Errc::kIo) << "tried again";
+  kv_.fail_write_out = false;
+  EXPECT_TRUE(committer_.wait_written_out(*ticket));
+  EXPECT_EQ(kv_.write_outs, 1);
 }
 
 TEST_F(CommitterTest, ManyCommitsAreOneWriteAndOneSync) {

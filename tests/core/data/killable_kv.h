@@ -15,6 +15,7 @@ class KillableKv final : public KvStore {
  public:
   explicit KillableKv(KvStore& kv) : kv_(kv) {}
   bool dead = false;
+  std::optional<int> keeps;  // so many changes yet, and dies then
   Result<bool> get(Family family, std::string_view key, std::string* value) override {
     return kv_.get(family, key, value);
   }
@@ -26,7 +27,11 @@ class KillableKv final : public KvStore {
     return kv_.scan(family, lower, upper);
   }
   std::unique_ptr<KvReader> snapshot() override { return kv_.snapshot(); }
-  Status apply(std::span<const WriteBatch* const> batches) override { return dead ? Status{} : kv_.apply(batches); }
+  Status apply(std::span<const WriteBatch* const> batches) override {
+    if (keeps && (*keeps)-- == 0) dead = true;
+    return dead ? Status{} : kv_.apply(batches);
+  }
+  Status write_out() override { return dead ? Status{} : kv_.write_out(); }
   Status sync() override { return dead ? Status{} : kv_.sync(); }
 
  private:

@@ -20,6 +20,10 @@ constexpr std::string_view kV1 =
     "01014a0000000302e80700002a36fe9c9717110000000000000001000000000000001200000000000000036f6c64036e65770831302e302e30"
     "2e370206ac02"
     "0105000000040000000700000000000000";
+constexpr std::string_view kV2 =
+    "02014d0000000302e80700002a36fe9c9717110000000000000001000000000000001200000000000000036f6c64036e65770831302e302e30"
+    "2e370206ac02"
+    "0105000000040000000700000000000000ac0205";
 constexpr std::string_view kV1WithoutRequest =
     "01013a0000000302e80700002a36fe9c9717110000000000000001000000000000001200000000000000036f6c64036e65770831302e302e30"
     "2e370206ac0200";
@@ -113,12 +117,29 @@ TEST(NoteTest, UnknownWordsAreRefused) {
   EXPECT_EQ(with("\1" + std::string(16, '\0')).error().code, Errc::kCorrupt) << "the key of none";
 }
 
+TEST(NoteTest, WhatWasAppendedIsOfVersion2) {
+  JournalNote note = sample_note();
+  note.appended = Appended{.offset = 300, .length = 5};
+  EXPECT_EQ(encode_note(note, sample_context(), kTime), bytes_of(kV2));
+  const auto record = JournalRecord::decode(bytes_of(kV2));
+  ASSERT_TRUE(record) << describe(record.error());
+  expect_answer(*record);
+  EXPECT_EQ(record->request, (RequestKey{0x4'0000'0005, 7}));
+  EXPECT_EQ(record->appended, (Appended{.offset = 300, .length = 5}));
+  EXPECT_FALSE(JournalRecord::decode(bytes_of(kV1))->appended);
+  const std::string body = bytes_of(kV2).substr(6);
+  for (std::size_t cut = 1; cut <= 3; ++cut)
+    EXPECT_EQ(JournalRecord::decode(encode_record(2, 1, body.substr(0, body.size() - cut))).error().code,
+              Errc::kCorrupt);
+  EXPECT_EQ(JournalRecord::decode(encode_record(2, 1, body + "x")).error().code, Errc::kCorrupt);
+}
+
 TEST(NoteTest, ANewerVersionIsReadAsFarAsItAllows) {
-  const std::string body = bytes_of(kV1).substr(6);
-  const auto newer = JournalRecord::decode(encode_record(2, 1, body + "more"));
+  const std::string body = bytes_of(kV2).substr(6);
+  const auto newer = JournalRecord::decode(encode_record(3, 1, body + "more"));
   ASSERT_TRUE(newer) << describe(newer.error());
   expect_sample(*newer);
-  EXPECT_EQ(JournalRecord::decode(encode_record(2, 2, body)).error().code, Errc::kNotSupported);
+  EXPECT_EQ(JournalRecord::decode(encode_record(3, 3, body)).error().code, Errc::kNotSupported);
 }
 
 TEST(NoteTest, OperationsHaveWords) {

@@ -57,6 +57,85 @@ TEST_F(NativeExactlyOnce, EachChangeSentAgainOnANewConnectionRunsOnce) {
   EXPECT_EQ(metric("stoa_native_replays_total"), sequence);
 }
 
+// To a small file and to one with content of its own, with each promise: a message, and how long the file is then.
+struct AppendMessage {
+  Bytes record;
+  core::FileId file;
+  U64 at;
+};
+
+class NativeAppendsOnce : public NativeExactlyOnce {
+ protected:
+  static constexpr U64 kSizes[] = {0, 30'000};
+  std::vector<AppendMessage> appends() {
+    std::vector<AppendMessage> all;
+    for (const U64 size : kSizes) {
+      for (const U32 stable : {0u, 1u, 2u}) {
+        const std::string name = std::to_string(size) + "." + std::to_string(stable);
+        const auto file = volume->ns().create({}, {.parent = exported, .name = name})->attr.id;
+        const std::string before(size, 'b');
+        const std::span<const std::byte> data[] = {bytes(before)};
+        EXPECT_TRUE(volume->ns().write({}, {.id = file, .offset = 0, .data = data}));
+        all.push_back({record_of<operations::append>({.file = File{static_cast<U64>(file)},
+                                                      .data_bytes = static_cast<U32>(kData.size()),
+                                                      .stable = stable}),
+                       file, size});
+      }
+    }
+    return all;
+  }
+  U64 size_of(core::FileId file) { return volume->ns().getattr({}, {.id = file})->attr.size; }
+  static U64 offset_in(const MessageView& reply) {
+    std::span<const std::byte> records = reply.operations;
+    AppendReply out;
+    const auto record = next_record(records);
+    return record && read_record(*record, out) ? out.offset : ~U64{0};
+  }
+  const std::string kData = std::string(20'000, 'a');
+};
+
+TEST_F(NativeAppendsOnce, OnANewConnection) {
+  auto first = raw();
+  auto second = raw("0123456789abcdef", first.welcome->session);
+  U32 sequence = 0;
+  for (const AppendMessage& one : appends()) {
+    const Bytes frame = first.frame({.sequence = ++sequence}, one.record, bytes(kData));
+    first.send(frame);
+    EXPECT_EQ(first_status(first.receive()), WireStatus::ok);
+    second.send(frame);
+    EXPECT_EQ(offset_in(second.receive()), one.at);
+    EXPECT_EQ(size_of(one.file), one.at + kData.size());
+  }
+}
+
+TEST_F(NativeAppendsOnce, AfterARestartWhileNewOnesWaitForTheEndOfGrace) {
+  const auto all = appends();
+  {
+    auto before = raw();
+    U32 sequence = 0;
+    for (const AppendMessage& one : all)
+      EXPECT_EQ(first_status(before.call({.sequence = ++sequence}, one.record, bytes(kData))), WireStatus::ok);
+    // Somebody has something to ask back.
+    const Bytes open = record_of<operations::open>(
+        {.parent = root_file(), .open = 1, .disposition = kOpenCreate, .access = kOpenWrite, .name = "held"});
+    EXPECT_EQ(first_status(before.call({.slot = 1}, open)), WireStatus::ok);
+  }
+  restart();
+  auto after = raw();
+  ASSERT_TRUE(volume->state().in_grace());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto reply = after.call({.sequence = static_cast<U32>(i + 1)}, all[i].record, bytes(kData));
+    EXPECT_EQ(first_status(reply), WireStatus::ok) << i;
+    EXPECT_EQ(offset_in(reply), all[i].at) << i;
+  }
+  const Bytes& record = all[0].record;
+  EXPECT_EQ(first_status(after.call({.slot = 2}, record, bytes(kData))), WireStatus::grace);
+  EXPECT_EQ(first_status(after.call({.slot = 3}, record_of<operations::reclaim_done>({}))), WireStatus::ok);
+  for (const AppendMessage& one : all) EXPECT_EQ(size_of(one.file), one.at + kData.size());
+  EXPECT_EQ(offset_in(after.call({.slot = 2, .sequence = 2}, record, bytes(kData))), all[0].at + kData.size())
+      << "another message is another append";
+}
+
 TEST_F(NativeExactlyOnce, AFailureIsReplayedToo) {
   auto channel = raw();
   const Bytes frame = channel.frame({}, record_of<operations::unlink>({.parent = root_file(), .name = "x"}));

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <filesystem>
 #include <thread>
@@ -109,6 +110,71 @@ TEST_F(NativeKill, ChangesUnderWayAreDoneOnce) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(failed, 0);
   EXPECT_GE(client->counts().sessions, 3u);
+}
+
+// Records of two clients, of all lengths up to what goes to blobs: each is in the file once and whole, those of a
+// thread in their order, and nothing is between them.
+TEST_F(NativeKill, AppendsUnderWayAreDoneOnce) {
+  const std::array clients{connect(), connect()};
+  ASSERT_TRUE(clients[0] && clients[1]);
+  Batch make;
+  make.add<operations::create>({.parent = File{clients[0]->facts().root}, .mode = kCreateGuarded, .name = "log"});
+  const auto made = clients[0]->call(make, root());
+  ASSERT_TRUE(made && made->ok());
+  const File file{made->file(0)};
+  std::atomic<bool> stop{false};
+  std::atomic<int> done{0}, failed{0};
+  std::array<std::uint32_t, 4> written{};
+  const auto record = [](std::uint32_t thread, std::uint32_t number) {
+    std::string line(number % 7 == 6 ? 9000 : number * 37 % 300, static_cast<char>('a' + thread));
+    return std::to_string(thread) + "." + std::to_string(number) + "." + line + "\n";
+  };
+  const auto work = [&](std::uint32_t thread) {
+    for (std::uint32_t i = 0; !stop; ++i) {
+      const std::string line = record(thread, i);
+      Batch batch;
+      batch.add_with<operations::append>({.file = file, .stable = i % 5 == 0 ? 1u : 0u},
+                                         std::as_bytes(std::span(line.data(), line.size())));
+      const auto replies = clients[thread % 2]->call(batch, root());
+      if (!replies || !replies->ok()) {
+        ++failed;
+        ADD_FAILURE() << (replies ? std::string(to_string(replies->status(0))) : describe(replies.error()));
+        return;
+      }
+      written[thread] = i + 1;
+      ++done;
+    }
+  };
+  std::vector<std::thread> threads;
+  for (std::uint32_t t = 0; t < 4; ++t) threads.emplace_back(work, t);
+  for (int kills = 0; kills < 3; ++kills) {
+    const int before = done;
+    while (done < before + 60 && failed == 0) std::this_thread::yield();
+    kill_and_start();
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(failed, 0);
+  std::string log;
+  for (std::size_t got = 1; got != 0;) {
+    Batch batch;
+    batch.add<operations::read>({.file = file, .offset = log.size(), .length = 500'000});
+    const auto replies = clients[1]->call(batch, root());
+    ASSERT_TRUE(replies && replies->ok());
+    const auto data = replies->data(0);
+    got = data.size();
+    log.append(reinterpret_cast<const char*>(data.data()), got);
+  }
+  std::array<std::uint32_t, 4> seen{};
+  for (std::size_t at = 0; at < log.size();) {
+    const auto thread = static_cast<std::uint32_t>(log[at] - '0');
+    ASSERT_LT(thread, seen.size()) << "at " << at;
+    const std::string line = record(thread, seen[thread]);
+    ASSERT_EQ(log.substr(at, line.size()), line) << "at " << at;
+    ++seen[thread];
+    at += line.size();
+  }
+  EXPECT_EQ(seen, written);
 }
 
 TEST_F(NativeKill, OpensLocksAndUncommittedWritesOutliveAKill) {

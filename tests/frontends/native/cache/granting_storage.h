@@ -23,7 +23,8 @@ class GrantingStorage : public ForwardingStorage, public LeaseCalls {
   std::atomic<std::uint32_t> grants{core::kAllCaching};
   std::atomic<bool> trusts{true};
   std::atomic<int> calls{0}, opened{0}, wishes{0};
-  std::function<void()> before_reply{};  // of look-ups, getattr, access and create, when they were run
+  std::atomic<bool> loses_reply_of_create{false};  // of the next one, which was run
+  std::function<void()> before_reply{};            // of look-ups, getattr, access and create, when they were run
 
   // The lease that was granted last on a directory; 0: none.
   std::uint64_t lease_of(core::FileId file) {
@@ -109,7 +110,9 @@ class GrantingStorage : public ForwardingStorage, public LeaseCalls {
   }
   Result<core::Attributes> create(const Asker& asker, const core::CreateRequest& request) override {
     grant(asker);
-    return replied(below_.create(asker, request));
+    auto made = replied(below_.create(asker, request));
+    if (loses_reply_of_create.exchange(false)) return fail(Errc::kIo);
+    return made;
   }
   Result<core::Attributes> mkdir(const Asker& asker, const core::MkdirRequest& request) override {
     grant(asker);

@@ -4,6 +4,16 @@
 namespace stoa::native {
 namespace {
 
+// Content that is buffered above the leases: which files' was asked to be written, and forgotten.
+class SettledFiles : public KeptUnderLeases {
+ public:
+  void write_back(const HeldLease&, core::FileId file) override { written.insert(file); }
+  void forget(const HeldLease&, core::FileId file) override { forgotten.insert(file); }
+  void lose(const HeldLease&) override {}
+
+  std::set<core::FileId> written, forgotten;
+};
+
 class LeasedFiles : public LeasedFixture {
  protected:
   // A file with content, looked up, in a directory of its own.
@@ -114,6 +124,60 @@ TEST_F(LeasedFiles, AnUnlinkOfOnesOwnLeavesOpenFiles) {
   EXPECT_EQ(text_of(leased(), ann, file, open->open), "content");
   leased().close(ann, open->open);
   EXPECT_FALSE(leased().getattr(root, file));
+}
+
+// A create that was refused, or whose answer was lost, leaves a name of which nothing is known.
+TEST_F(LeasedFiles, AnUnlinkOfANameThatHasBecomeUnknownSettlesTheFileThatItMayBe) {
+  for (const bool answered : {true, false}) {
+    SCOPED_TRACE(answered);
+    const core::FileId dir = make_dir(answered ? "refused" : "lost");
+    const core::FileId file = make_file("f", 0644, dir);
+    ASSERT_TRUE(other().write(root, file, 0, 0, bytes("content"), {}));
+    ASSERT_TRUE(leased().lookup(root, dir, "f"));
+    const auto open = leased().open(ann, {.id = file});
+    ASSERT_TRUE(open);
+    ASSERT_TRUE(leased().pin(file, core::kReadCaching));
+    if (!answered) server().loses_reply_of_create = true;
+    const auto made = leased().create(root, {.parent = dir, .name = "f", .mode = core::CreateMode::kGuarded});
+    EXPECT_EQ(made.error().code, answered ? Errc::kExists : Errc::kIo);
+
+    SettledFiles settled;
+    leased().set_kept(&settled);
+    const int opened = server().opened;
+    ASSERT_TRUE(leased().unlink(root, {.parent = dir, .name = "f"}));
+    leased().set_kept(nullptr);
+    EXPECT_EQ(server().opened, opened + 1) << "before the name goes";
+    EXPECT_EQ(settled.written, std::set{file});
+    EXPECT_EQ(settled.forgotten, std::set{file});
+    EXPECT_FALSE(leased().pin(file, core::kReadCaching));
+    EXPECT_EQ(leased().getattr(ann, file)->links, 0u) << "what was kept of it is forgotten";
+    EXPECT_EQ(text_of(leased(), ann, file, open->open), "content");
+    leased().close(ann, open->open);
+    EXPECT_FALSE(leased().getattr(root, file));
+  }
+}
+
+TEST_F(LeasedFiles, SoDoesARenameFromOrOverSuchAName) {
+  for (const bool over : {true, false}) {
+    SCOPED_TRACE(over);
+    const core::FileId dir = make_dir(over ? "over" : "from");
+    const core::FileId file = make_file("f", 0644, dir);
+    make_file("g");
+    ASSERT_TRUE(leased().lookup(root, dir, "f"));
+    ASSERT_FALSE(leased().create(root, {.parent = dir, .name = "f", .mode = core::CreateMode::kGuarded}));
+    SettledFiles settled;
+    leased().set_kept(&settled);
+    if (over) {
+      ASSERT_TRUE(
+          leased().rename(root, {.from_parent = core::kRootId, .from_name = "g", .to_parent = dir, .to_name = "f"}));
+    } else {
+      ASSERT_TRUE(
+          leased().rename(root, {.from_parent = dir, .from_name = "f", .to_parent = core::kRootId, .to_name = "h"}));
+    }
+    leased().set_kept(nullptr);
+    EXPECT_TRUE(settled.forgotten.contains(file));
+    EXPECT_FALSE(leased().pin(file, core::kReadCaching));
+  }
 }
 
 TEST_F(LeasedFiles, SoDoesARenameOverIt) {
