@@ -80,9 +80,10 @@ Status append(FaultWorld& w, const std::string& path, std::string_view text, con
 }
 
 // What is appended and could not be synced stays appended: who tries again looks first.
-Status append_once(FaultWorld& w, const std::string& path, std::uint64_t size, std::string_view text) {
+Status append_once(FaultWorld& w, const std::string& path, std::uint64_t size, std::string_view text,
+                   const OpContext& ctx) {
   STOA_TRY(now, w.ns().getattr({}, {w.id(path)}));
-  if (now.attr.size == size) STOA_CHECK_OK(append(w, path, text, w.lazy()));
+  if (now.attr.size == size) STOA_CHECK_OK(append(w, path, text, ctx));
   return only(w.ns().commit({}, {w.id(path)}));
 }
 
@@ -214,7 +215,18 @@ const Operation kOperations[] = {
            w.ns().allocate({}, {.id = w.id("/dir/Big"), .offset = 190'000, .length = 300'000, .keep_size = true}));
      }},
     {"zero", [](FaultWorld& w) { return only(w.ns().zero({}, {w.id("/dir/Big"), 100'000, 300'000})); }, true},
-    {"append", [](FaultWorld& w) { return append_once(w, "/dir/Big", 200'000, std::string(100'000, 'e')); }, true},
+    {"append", [](FaultWorld& w) { return append_once(w, "/dir/Big", 200'000, std::string(100'000, 'e'), w.lazy()); },
+     true},
+    {"append_of_a_request",
+     [](FaultWorld& w) {
+       return append_once(w, "/dir/Big", 200'000, std::string(100'000, 'e'),
+                          {.request = {1, 1}, .durability = Durability::kApplied});
+     },
+     true},
+    {"append_of_a_request_durable",
+     [](FaultWorld& w) { return append_once(w, "/dir/Big", 200'000, std::string(100'000, 'e'), {.request = {1, 1}}); },
+     true},
+    {"append_inline_of_a_request", [](FaultWorld& w) { return append(w, "/dir/inline", "more", {.request = {1, 1}}); }},
     {"append_inline", [](FaultWorld& w) { return append(w, "/dir/inline", "more"); }},
     {"punch", [](FaultWorld& w) { return only(w.ns().punch({}, {w.id("/dir/Big"), 0, 150'000})); }, true},
     {"clone",
