@@ -305,6 +305,27 @@ class OneLease : public LeaseCovers {
     return LeasePin(lease_, hold);
   }
   void want(const core::Credentials&, core::FileId, std::uint32_t) override {}
+  // Set by a test before there are reads: the listing, with the sizes that are believed. Cookies count from 1.
+  std::vector<ListedFile> listing{};
+  bool listing_ends = true;
+  Listed listed(const core::Credentials&, core::FileId, const ListedWish& wish) override {
+    Listed found{.next = wish.after, .entries = listing.size()};
+    std::uint64_t bytes = 0;
+    std::size_t looks = 0;
+    for (; found.next < listing.size() && looks < wish.entries_most; ++found.next, ++looks) {
+      const ListedFile& one = listing[found.next];
+      if (one.size == 0 || one.size > wish.size_most) continue;
+      if (found.files.size() >= wish.files_most || bytes + one.size > wish.bytes_most) break;
+      bytes += one.size;
+      found.files.push_back(one);
+    }
+    found.end = listing_ends && found.next == listing.size();
+    return found;
+  }
+  std::uint64_t place_in_listing(core::FileId, core::FileId file) override {
+    const auto at = std::ranges::find(listing, file, &ListedFile::id);
+    return at == listing.end() ? 0 : static_cast<std::uint64_t>(at - listing.begin()) + 1;
+  }
 
  private:
   HeldLease take_away() {
