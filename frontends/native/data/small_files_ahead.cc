@@ -10,8 +10,8 @@ namespace {
 
 // How much of a listing is looked at for one message: the cache is locked meanwhile.
 constexpr std::size_t kEntriesLookedAt = 512;
-// The first time around, files that were opened are passed over: they have been read. Later they are not.
-constexpr std::uint32_t kLapsOfUnopened = 2;
+// Then all has been read ahead, or by programs: files are read ahead once more when programs read them again.
+constexpr std::uint32_t kLapsFirst = 2;
 
 }  // namespace
 
@@ -52,11 +52,14 @@ void SmallFilesAhead::read_pieces(Directory& directory, const core::Credentials&
 }
 
 // A directory that is read in its order is read ahead from behind the file that was missing; a small one is read all
-// around from there.
-void SmallFilesAhead::place(Directory& directory, core::FileId last, bool small) {
-  if (directory.placed && (small || !directory.reads->is_lost())) return;
+// around from there. False: there is nothing to do.
+bool SmallFilesAhead::place(Directory& directory, core::FileId last, bool small) {
+  const bool lost = directory.reads->is_lost();
+  if (directory.placed && (small || !lost)) return true;
+  if (directory.laps >= kLapsFirst && !lost) return false;
   directory.after = covers_.place_in_listing(directory.id, last);
   directory.placed = true;
+  return true;
 }
 
 std::vector<SmallFilesAhead::Begun> SmallFilesAhead::begin_piece(Directory& directory, const core::Credentials& cred,
@@ -74,7 +77,10 @@ std::vector<SmallFilesAhead::Begun> SmallFilesAhead::begin_piece(Directory& dire
   const std::size_t entries = covers_.listed(cred, directory.id, {}).entries;
   const std::uint64_t may_take = reads.may_take(entries, most);
   if (may_take == 0) return piece;
-  place(directory, last, reads.is_small(entries, most));
+  if (!place(directory, last, reads.is_small(entries, most))) {
+    reads.found_nothing();
+    return piece;
+  }
   const Listed found =
       covers_.listed(cred, directory.id,
                      {.after = directory.after,
@@ -82,11 +88,11 @@ std::vector<SmallFilesAhead::Begun> SmallFilesAhead::begin_piece(Directory& dire
                       .files_most = std::clamp<std::size_t>(may_take / reads.mean_cost(), 1, kFilesMost),
                       .size_most = DirectoryReads::kFileBytesMost,
                       .bytes_most = may_take,
-                      .opened = directory.laps >= kLapsOfUnopened});
+                      .opened = directory.laps >= kLapsFirst});
   directory.after = found.next;
   if (found.end) {
     directory.after = 0;
-    if (++directory.laps >= kLapsOfUnopened) directory.placed = false;
+    if (++directory.laps >= kLapsFirst) directory.placed = false;
   }
   for (const ListedFile& one : found.files) {
     if (auto begun = begin(directory, one)) piece.push_back(std::move(*begun));

@@ -58,7 +58,7 @@ class SmallFilesAhead {
   DirectoryRef watched(const HeldLease& lease);
   void read_pieces(Directory& directory, const core::Credentials& cred, core::FileId last);
   std::vector<Begun> begin_piece(Directory& directory, const core::Credentials& cred, core::FileId last);
-  void place(Directory& directory, core::FileId last, bool small);
+  bool place(Directory& directory, core::FileId last, bool small);
   std::optional<Begun> begin(const Directory& directory, const ListedFile& listed);
   void fetch(const core::Credentials& cred, const std::vector<Begun>& piece);
 
