@@ -60,7 +60,10 @@ class AheadTest(MountedCase):
     def read_all(self, reader, directory, known, order):
         """Tells how many requests that took."""
         path = os.path.join(reader.path, directory)
-        names = os.listdir(path) if order == "listed" else sorted(known)
+        names = os.listdir(path)
+        self.assertEqual(sorted(names), sorted(known))
+        if order == "sorted":
+            names.sort()
         if order == "mixed":
             self.dice.shuffle(names)
         before = self.calls(reader)

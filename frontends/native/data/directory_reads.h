@@ -1,9 +1,9 @@
 // How programs read the small files of one directory: how many of them to read ahead.
 //
 // Reading ahead has to be earned. Each file that a program begins to read earns some; one that had been read ahead
-// earns at least twice what it has cost, so that what is of use is done more and more of. One that nobody reads costs what it
-// has cost again. So a program that reads a few files here and there wastes no more than a small multiple of what it
-// reads, in whatever order, and one that reads a directory soon waits for few of its files.
+// earns at least twice what it has cost, so that what is of use is done more and more of. One that nobody reads costs
+// what it has cost again. So a program that reads a few files here and there wastes no more than a small multiple of
+// what it reads, in whatever order, and one that reads a directory soon waits for few of its files.
 #pragma once
 
 #include <cstdint>
