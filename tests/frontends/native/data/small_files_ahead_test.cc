@@ -313,6 +313,9 @@ class SmallFilesBuffered : public testing::Test {
     return into[kSize - 1];
   }
   const Asker asker{};
+  std::binary_semaphore asked{0}, goes{0};  // they outlive the threads of the storage
+  std::atomic<bool> held{true};
+  const std::thread::id reader = std::this_thread::get_id();
   StoredFiles server;
   OneLease leases{server};
   BufferedStorage storage{server, leases, 64 * 1024 * 1024};
@@ -337,10 +340,7 @@ TEST_F(SmallFilesBuffered, ANewLeaseShowsWhatOthersHaveWritten) {
 }
 
 TEST_F(SmallFilesBuffered, AReaderDoesNotWaitForASlowMessage) {
-  std::binary_semaphore asked{0}, goes{0};
-  std::atomic<bool> held{true};
-  const auto reader = std::this_thread::get_id();
-  server.before_read = [&](core::FileId) -> Status {
+  server.before_read = [this](core::FileId) -> Status {
     if (std::this_thread::get_id() == reader || !held.exchange(false)) return {};
     asked.release();
     goes.acquire();
