@@ -10,6 +10,7 @@
 #include "core/api/credentials.h"
 #include "core/api/ids.h"
 #include "core/api/leases.h"
+#include "frontends/native/cache/listed_files.h"
 
 namespace stoa::native {
 
@@ -42,6 +43,11 @@ class LeaseCovers {
   virtual std::optional<LeasePin> pin(core::FileId file, std::uint32_t bits) = 0;
   // Asks for it when it is not held; at most one round trip, and none for a while after a refusal.
   virtual void want(const core::Credentials& cred, core::FileId file, std::uint32_t bits) = 0;
+  // Regular files that the files lease of the directory covers with read caching, of which the size is known, and not
+  // that `cred` may not read them. None when there is no such lease, or no listing under it. Never asks the server.
+  virtual Listed listed(const core::Credentials& cred, core::FileId directory, const ListedWish& wish) = 0;
+  // ListedWish::after for what comes behind the file; 0: it is not found, or the listing is too long to look.
+  virtual std::uint64_t place_in_listing(core::FileId directory, core::FileId file) = 0;
 
  protected:
   ~LeaseCovers() = default;

@@ -98,7 +98,7 @@ struct LookAhead {
   // As a piece costs as much as some questions: when the last one was of use, or after as many questions.
   bool is_due() const {
     if (under_way || ended) return false;
-    return asked >= kAsksFirst && (!begun || found >= entries / 4 || asked >= entries / 16);
+    return asked >= kAsksFirst && (!begun || found >= entries / 4 || asked >= entries / 64);
   }
 };
 

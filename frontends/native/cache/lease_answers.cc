@@ -134,6 +134,47 @@ std::optional<StorageEntries> LeaseCache::readdir(const core::Credentials& cred,
   return reply;
 }
 
+Listed LeaseCache::listed(const core::Credentials& cred, core::FileId directory, const ListedWish& wish) {
+  const std::lock_guard lock(mutex_);
+  const Lease* dir = trusted_directory(directory);
+  if (dir == nullptr) return {.end = true};
+  const std::vector<ListedEntry>& all = dir->kept.listing.entries;
+  Listed found{.next = wish.after, .entries = all.size()};
+  auto at = std::ranges::upper_bound(all, wish.after, {}, &ListedEntry::cookie);
+  std::uint64_t bytes = 0;
+  for (std::size_t looks = 0; at != all.end() && looks < wish.entries_most; ++at, ++looks) {
+    const auto under = under_.find(at->id);
+    const bool covered = under != under_.end() && under->second == dir->number;
+    const auto kept = covered ? dir->kept.files.find(at->id) : dir->kept.files.end();
+    if (kept != dir->kept.files.end() && may_tell(kept->second, cred, wish)) {
+      const std::uint64_t size = kept->second.attr->size;
+      if (found.files.size() >= wish.files_most || size > wish.bytes_most - bytes) break;
+      bytes += size;
+      found.files.push_back({at->id, size});
+    }
+    found.next = at->cookie;
+  }
+  found.end = at == all.end() && dir->kept.listing.whole;
+  return found;
+}
+
+bool LeaseCache::may_tell(const KeptFile& file, const core::Credentials& cred, const ListedWish& wish) {
+  if (!file.attr || file.attr->type != core::FileType::kRegular || (file.opened && !wish.opened)) return false;
+  if (file.attr->size == 0 || file.attr->size > wish.size_most) return false;
+  if ((file.of_everybody & core::kAccessRead) != 0) return true;
+  const auto known = file.rights.find(identity_of(cred));
+  return !known || (known->known & ~known->granted & core::kAccessRead) == 0;
+}
+
+std::uint64_t LeaseCache::place_in_listing(core::FileId directory, core::FileId file) {
+  constexpr std::size_t kEntriesMost = 65536;
+  const std::lock_guard lock(mutex_);
+  const Lease* dir = trusted_directory(directory);
+  if (dir == nullptr || dir->kept.listing.entries.size() > kEntriesMost) return 0;
+  const auto at = std::ranges::find(dir->kept.listing.entries, file, &ListedEntry::id);
+  return at == dir->kept.listing.entries.end() ? 0 : at->cookie;
+}
+
 bool LeaseCache::everybody_searches(core::FileId dir) {
   const std::lock_guard lock(mutex_);
   Lease* lease = trusted_directory(dir);

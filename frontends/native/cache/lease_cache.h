@@ -107,6 +107,8 @@ class LeaseCache : public LeaseCovers {
   std::optional<std::uint32_t> access(const core::Credentials& cred, core::FileId id, std::uint32_t wanted);
   std::optional<std::string> readlink(core::FileId id);
   std::optional<StorageEntries> readdir(const core::Credentials& cred, const core::ReaddirRequest& request);
+  Listed listed(const core::Credentials& cred, core::FileId directory, const ListedWish& wish) override;
+  std::uint64_t place_in_listing(core::FileId directory, core::FileId file) override;
   // The directory may be searched by everybody, whatever groups they are in.
   bool everybody_searches(core::FileId dir);
   // What is known of an entry that was listed some time ago.
@@ -175,6 +177,7 @@ class LeaseCache : public LeaseCovers {
   Lease* trusted_cover(core::FileId file, std::uint32_t bits);
   Lease* trusted_directory(core::FileId dir);
   static bool may_keep(const Lease& lease, const LeaseTicket& ticket);
+  bool may_tell(const KeptFile& file, const core::Credentials& cred, const ListedWish& wish);
   // Null: nothing is kept of it.
   KeptFile* kept_file(Lease& lease, core::FileId file);
   KeptFile* place_of(const LeaseTicket& ticket, core::FileId file);

@@ -30,24 +30,25 @@ bool is_plain(const core::OpenRequest& request) {
 }  // namespace
 
 std::optional<StorageOpen> LeasedStorage::open_locally(const Asker& asker, const core::OpenRequest& request) {
-  if (!is_plain(request) || !cache_.pin(request.id, kToOpen)) return {};
-  constexpr std::uint32_t kRights = core::kAccessRead | core::kAccessExecute | kRightsToWrite;
-  const auto reads = [&] {
-    return request.access == core::kShareRead &&
-           cache_.access(asker.cred, request.id, core::kAccessRead).value_or(0) != 0;
-  };
-  if (!reads()) {
+  if (!is_plain(request)) return {};
+  // What is known now stays so while the pin lives.
+  auto pinned = cache_.pin(request.id, kToOpen);
+  if (!pinned) return {};
+  const bool reads =
+      request.access == core::kShareRead && cache_.access(asker.cred, request.id, core::kAccessRead).value_or(0) != 0;
+  if (!reads) {
+    constexpr std::uint32_t kRights = core::kAccessRead | core::kAccessExecute | kRightsToWrite;
+    pinned.reset();
     const auto granted = access(asker, request.id, kRights);
     if (!granted || !may_open(*granted, request.access)) return {};
+    if ((request.access & core::kShareWrite) != 0) want(asker.cred, request.id, core::kWriteCaching);
+    pinned = cache_.pin(request.id, kToOpen);
+    if (!pinned) return {};
+    const auto known = cache_.access(asker.cred, request.id, kRights);
+    if (!known || !may_open(*known, request.access)) return {};
   }
-  if ((request.access & core::kShareWrite) != 0) want(asker.cred, request.id, core::kWriteCaching);
-  // What is known now stays so while the pin lives.
-  const auto pinned = cache_.pin(request.id, kToOpen);
-  if (!pinned) return {};
   const auto attr = cache_.getattr(request.id);
-  const auto known = cache_.access(asker.cred, request.id, kRights);
   if (!attr || attr->type != core::FileType::kRegular) return {};
-  if (!reads() && (!known || !may_open(*known, request.access))) return {};
   cache_.note_open(request.id);
   return StorageOpen{opens_.add(request.id, asker.cred, request.access), *attr};
 }

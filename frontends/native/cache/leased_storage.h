@@ -73,6 +73,12 @@ class LeasedStorage : public ForwardingStorage, public LeaseCovers, public Lease
   // --- LeaseCovers
   std::optional<LeasePin> pin(core::FileId file, std::uint32_t bits) override { return cache_.pin(file, bits); }
   void want(const core::Credentials& cred, core::FileId file, std::uint32_t bits) override;
+  Listed listed(const core::Credentials& cred, core::FileId directory, const ListedWish& wish) override {
+    return cache_.listed(cred, directory, wish);
+  }
+  std::uint64_t place_in_listing(core::FileId directory, core::FileId file) override {
+    return cache_.place_in_listing(directory, file);
+  }
   // --- LeaseEvents
   void lease_recalled(const LeaseRecalled& recall) override { engine_.recall(recall.lease, recall.keeps); }
   void lease_lost(U64 lease) override { engine_.lost(lease); }

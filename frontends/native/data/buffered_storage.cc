@@ -31,7 +31,7 @@ BufferedStorage::BufferedStorage(Storage& below, LeaseCovers& covers, std::uint6
     : ForwardingStorage(below),
       covers_(covers),
       writes_(below, room_, budget_bytes / 4),
-      reads_(below, covers, budget_bytes - std::min(budget_bytes / 4, data::WriteBehind::kUnsentMost)) {}
+      reads_(below, covers, files_, budget_bytes - std::min(budget_bytes / 4, data::WriteBehind::kUnsentMost)) {}
 
 core::Attributes BufferedStorage::shown(core::Attributes attr) const {
   if (attr.type != core::FileType::kRegular) return attr;

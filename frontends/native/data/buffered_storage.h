@@ -35,6 +35,9 @@ class BufferedStorage : public ForwardingStorage, public KeptUnderLeases {
   void close(const Asker& asker, OpenNumber open) override;
   Result<std::size_t> read(const Asker& asker, core::FileId id, OpenNumber open, std::uint64_t offset,
                            std::span<std::byte> into) override;
+  std::vector<Result<std::size_t>> read_all(const Asker& asker, std::span<const StorageRead> reads) override {
+    return Storage::read_all(asker, reads);
+  }
   Result<StorageWritten> write(const Asker& asker, core::FileId id, OpenNumber open, std::uint64_t offset,
                                std::span<const std::byte> data, WriteWay way) override;
   std::vector<Result<StorageWritten>> write_all(const Asker& asker, std::span<const StorageWrite> writes) override {

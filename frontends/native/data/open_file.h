@@ -19,6 +19,7 @@ struct OpenFile {
   core::Credentials cred;    // who opened it: buffered bytes are sent for this user
   std::uint64_t size = 0;    // of the file when it was opened
   ReadPattern pattern{};
+  bool begun = false;             // to be read, from its start
   std::uint64_t errors_told = 0;  // BufferedFile::errors of which it was told
   std::uint32_t unsent = 0;       // pieces that go through it
   bool closed = false;            // by the program; at the server behind its last piece

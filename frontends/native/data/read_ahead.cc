@@ -9,7 +9,8 @@ namespace stoa::native::data {
 namespace {
 
 constexpr std::chrono::milliseconds kAsksReaderAgain{100};
-constexpr std::size_t kBlocksMost = 65536;
+// What is read ahead of all programs comes with other files: a reader that waits for it longer asks itself.
+constexpr std::chrono::milliseconds kWaitsForOthers{20};
 
 // Lays buffered bytes over those of the server. `end`: where the buffered bytes of the file end; what the server does
 // not have before it is a hole. Returns how many bytes there are.
@@ -102,12 +103,23 @@ Result<std::size_t> ReadAhead::read(const Asker& asker, const std::shared_ptr<Op
                                     std::span<std::byte> into) {
   const File& file = open->file;
   if (into.size() > kWriteBytesMost) return read_below(asker, file, file->id, open->number, offset, into);
+  Beginning beginning;
+  auto done = read_blocks(asker, open, offset, into, beginning);
+  if (!done) return done;
+  plan(open, offset, into.size());
+  if (beginning.is) small_files_.seen(*open, beginning.lease, beginning.was_ahead);
+  return done;
+}
+
+Result<std::size_t> ReadAhead::read_blocks(const Asker& asker, const std::shared_ptr<OpenFile>& open,
+                                           std::uint64_t offset, std::span<std::byte> into, Beginning& beginning) {
+  const File& file = open->file;
   std::size_t have = 0;
   bool whole = offset == 0;  // a small file is read whole; one that cannot be is read as it is asked for
   while (have < into.size()) {
     const std::span<std::byte> rest = into.subspan(have);
     std::vector<BlockRef> begun;
-    const Step next = step(open, offset + have, rest, std::exchange(whole, false), begun);
+    const Step next = step(open, offset + have, rest, std::exchange(whole, false), begun, beginning);
     if (!begun.empty()) {
       for (const BlockRef& block : begun) fetch(asker, open, block);
       continue;
@@ -118,6 +130,7 @@ Result<std::size_t> ReadAhead::read(const Asker& asker, const std::shared_ptr<Op
     }
     if (next.done) {
       have += next.bytes;
+      beginning.was_ahead |= next.was_ahead;
       if (next.ends) break;
       continue;
     }
@@ -129,13 +142,12 @@ Result<std::size_t> ReadAhead::read(const Asker& asker, const std::shared_ptr<Op
     have += *got;
     if (*got < next.bytes) break;
   }
-  plan(open, offset, into.size());
   return have;
 }
 
 // As much as one block has, under a pin.
 ReadAhead::Step ReadAhead::step(const std::shared_ptr<OpenFile>& open, std::uint64_t offset, std::span<std::byte> into,
-                                bool whole, std::vector<BlockRef>& begun) {
+                                bool whole, std::vector<BlockRef>& begun, Beginning& beginning) {
   BufferedFile& file = *open->file;
   const auto pin = covers_.pin(file.id, core::kReadCaching);
   if (!pin) return {.bytes = into.size()};
@@ -145,12 +157,13 @@ ReadAhead::Step ReadAhead::step(const std::shared_ptr<OpenFile>& open, std::uint
     if (!file.writes.empty()) return {.bytes = into.size()};
     file.lease = pin->lease().number;
   }
+  if (offset == 0 && !std::exchange(open->begun, true)) beginning = {.is = true, .lease = pin->lease()};
   std::uint64_t gap = 0;
   const BlockRef block = file.blocks.find(offset, into.size(), &gap);
   if (!block) {
     const bool small = whole && open->size > into.size() && open->size <= kSmallFile && file.through == 0;
     // One byte more, to know that it ends there.
-    if (small) begun = file.blocks.begin({0, open->size + 1}, file.lease, bytes_);
+    if (small) begun = file.blocks.begin({0, open->size + 1}, file.lease, budget_.bytes());
     for (const BlockRef& one : begun) one->kept = true;
     return {.bytes = static_cast<std::size_t>(gap)};
   }
@@ -160,19 +173,24 @@ ReadAhead::Step ReadAhead::step(const std::shared_ptr<OpenFile>& open, std::uint
   const std::size_t here = at < block->valid ? std::min<std::uint64_t>(wanted, block->valid - at) : 0;
   std::memcpy(into.data(), block->bytes.get() + at, here);
   block->used += here;
-  if (block->used >= block->valid && !block->kept) file.blocks.remove(block);
+  block->used_up = block->used >= block->valid;
+  if (block->used_up && !block->kept) file.blocks.remove(block);
+  const bool was_ahead = block->ahead != nullptr;
+  if (was_ahead) block->ahead->use();
   std::size_t have = here;
   const auto part = into.first(wanted);
   if (!file.writes.empty()) {
     have = lay_over(file.writes.overlapping(offset, wanted), file.writes.end(), offset, here, part);
   }
-  return {.done = true, .bytes = have, .ends = have < wanted};
+  return {.done = true, .bytes = have, .ends = have < wanted, .was_ahead = was_ahead};
 }
 
 Status ReadAhead::wait_for_block(const Asker& asker, const File& file, const BlockRef& block) {
   std::unique_lock lock(file->mutex);
   while (file->blocks.has(block) && !block->bytes) {
-    file->changed.wait_for(lock, kAsksReaderAgain);
+    const bool of_others = block->ahead != nullptr;
+    const auto waited = file->changed.wait_for(lock, of_others ? kWaitsForOthers : kAsksReaderAgain);
+    if (of_others && waited == std::cv_status::timeout && !block->bytes) file->blocks.remove(block);
     lock.unlock();
     const bool over = asker.gives_up && asker.gives_up();
     lock.lock();
@@ -191,15 +209,18 @@ void ReadAhead::plan(const std::shared_ptr<OpenFile>& open, std::uint64_t offset
     ranges = open->pattern.seen(offset, length);
   }
   if (ranges.empty()) return;
+  std::uint64_t all = 0;
+  for (const Range& range : ranges) all += range.length;
+  if (!budget_.make_room(all)) return;
   const auto pin = covers_.pin(file->id, core::kReadCaching);
   {
     const std::lock_guard lock(file->mutex);
     if (!pin || file->through != 0 || file->lease != pin->lease().number) return;
     const std::uint64_t end = std::max({open->size, file->newest ? file->newest->size : 0, file->writes.end()});
     for (Range range : ranges) {
-      if (range.offset >= end || bytes_ + range.length > bytes_most_) continue;
+      if (range.offset >= end) continue;
       range.length = std::min(range.length, end - range.offset);
-      for (BlockRef& block : file->blocks.begin(range, file->lease, bytes_)) begun.push_back(std::move(block));
+      for (BlockRef& block : file->blocks.begin(range, file->lease, budget_.bytes())) begun.push_back(std::move(block));
     }
   }
   for (const BlockRef& block : begun) {
@@ -239,29 +260,7 @@ void ReadAhead::fetch(const Asker& asker, const std::shared_ptr<OpenFile>& open,
     }
     file->changed.notify_all();
   }
-  {
-    const std::lock_guard lock(mutex_);
-    oldest_.emplace_back(file, block);
-  }
-  keep_within_budget();
-}
-
-void ReadAhead::keep_within_budget() {
-  for (;;) {
-    std::pair<std::weak_ptr<BufferedFile>, std::weak_ptr<Block>> oldest;
-    {
-      const std::lock_guard lock(mutex_);
-      while (!oldest_.empty() && oldest_.front().second.expired()) oldest_.pop_front();
-      if (oldest_.empty() || (bytes_ <= bytes_most_ && oldest_.size() < kBlocksMost)) return;
-      oldest = std::move(oldest_.front());
-      oldest_.pop_front();
-    }
-    const auto file = oldest.first.lock();
-    const auto block = oldest.second.lock();
-    if (!file || !block) continue;
-    const std::lock_guard lock(file->mutex);
-    file->blocks.remove(block);
-  }
+  budget_.arrived(file, block);
 }
 
 }  // namespace stoa::native::data

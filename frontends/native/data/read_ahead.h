@@ -2,11 +2,11 @@
 #pragma once
 
 #include <atomic>
-#include <deque>
-#include <mutex>
 
 #include "frontends/native/cache/held_lease.h"
+#include "frontends/native/data/block_budget.h"
 #include "frontends/native/data/file_table.h"
+#include "frontends/native/data/small_files_ahead.h"
 #include "frontends/native/data/workers.h"
 
 namespace stoa::native::data {
@@ -17,8 +17,12 @@ class ReadAhead {
   using File = std::shared_ptr<BufferedFile>;
   static constexpr std::uint64_t kSmallFile = 1024 * 1024;  // is read whole
 
-  ReadAhead(Storage& below, LeaseCovers& covers, std::uint64_t bytes_most)
-      : below_(below), covers_(covers), bytes_most_(bytes_most) {}
+  // All outlive it. `bytes_most`: of what was read ahead.
+  ReadAhead(Storage& below, LeaseCovers& covers, FileTable& files, std::uint64_t bytes_most)
+      : below_(below),
+        covers_(covers),
+        budget_(bytes_most),
+        small_files_(below, covers, files, budget_, fetchers_, stopping_) {}
   ~ReadAhead();
 
   // Through an open that may read.
@@ -35,25 +39,31 @@ class ReadAhead {
     std::size_t bytes = 0;  // done, or how many have to be read from the server
     BlockRef awaited{};     // being read: then again
     bool ends = false;
+    bool was_ahead = false;  // before any program had asked for the file
   };
+  // How a program begins to read a file.
+  struct Beginning {
+    bool is = false;  // it does, with this read
+    HeldLease lease{};
+    bool was_ahead = false;
+  };
+  Result<std::size_t> read_blocks(const Asker& asker, const std::shared_ptr<OpenFile>& open, std::uint64_t offset,
+                                  std::span<std::byte> into, Beginning& beginning);
   Step step(const std::shared_ptr<OpenFile>& open, std::uint64_t offset, std::span<std::byte> into, bool whole,
-            std::vector<BlockRef>& begun);
+            std::vector<BlockRef>& begun, Beginning& beginning);
   Result<std::size_t> read_slices(const Asker& asker, core::FileId id, OpenNumber open, std::uint64_t offset,
                                   std::span<std::byte> into);
   void plan(const std::shared_ptr<OpenFile>& open, std::uint64_t offset, std::uint64_t length);
   void fetch(const Asker& asker, const std::shared_ptr<OpenFile>& open, const BlockRef& block);
   Asker fetcher(const OpenFile& open) const;
-  void keep_within_budget();
   Status wait_for_block(const Asker& asker, const File& file, const BlockRef& block);
 
   Storage& below_;
   LeaseCovers& covers_;
-  const std::uint64_t bytes_most_;
+  BlockBudget budget_;
   std::atomic<bool> stopping_{false};
-  std::atomic<std::uint64_t> bytes_{0};  // of all blocks; each gives its own back
-  std::mutex mutex_;
-  std::deque<std::pair<std::weak_ptr<BufferedFile>, std::weak_ptr<Block>>> oldest_;  // guarded by mutex_
   Workers fetchers_{8, 64};
+  SmallFilesAhead small_files_;
 };
 
 }  // namespace stoa::native::data

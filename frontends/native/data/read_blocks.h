@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "frontends/native/client/large_memory.h"
+#include "frontends/native/data/directory_reads.h"
 #include "frontends/native/data/read_pattern.h"
 
 namespace stoa::native::data {
@@ -25,11 +26,13 @@ struct Block {
 
   const std::uint64_t offset, length;
   const std::uint64_t lease;
-  std::atomic<std::uint64_t>& all;  // what all blocks take
-  LargeArray bytes{};               // null: being read
-  std::size_t valid = 0;            // less than `length`: the file ends there
-  std::size_t used = 0;             // bytes that were copied out
-  bool kept = false;                // stays when it was used: a small file
+  std::atomic<std::uint64_t>& all;     // what all blocks take
+  LargeArray bytes{};                  // null: being read
+  std::size_t valid = 0;               // less than `length`: the file ends there
+  std::size_t used = 0;                // bytes that were copied out
+  bool kept = false;                   // stays when it was used: a small file
+  std::atomic<bool> used_up{false};    // there is no more to copy out
+  std::unique_ptr<FileAhead> ahead{};  // read before any program has asked for the file; null: others
 };
 
 // Not thread-safe: the file's mutex guards it.

@@ -57,6 +57,9 @@ class ForwardingStorage : public Storage {
                            std::span<std::byte> into) override {
     return below_.read(asker, id, open, offset, into);
   }
+  std::vector<Result<std::size_t>> read_all(const Asker& asker, std::span<const StorageRead> reads) override {
+    return below_.read_all(asker, reads);
+  }
   Result<StorageWritten> write(const Asker& asker, core::FileId id, OpenNumber open, std::uint64_t offset,
                                std::span<const std::byte> data, WriteWay way) override {
     return below_.write(asker, id, open, offset, data, way);

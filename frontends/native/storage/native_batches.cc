@@ -1,5 +1,7 @@
-// Writes and commits of many files in one message. The server ends a message at the first operation that fails: the
-// rest is asked again without it.
+// Reads, writes and commits of many files in one message. The server ends a message at the first operation that fails:
+// the rest is asked again without it.
+#include <algorithm>
+
 #include "frontends/native/storage/native_storage.h"
 #include "frontends/native/storage/wire_values.h"
 
@@ -14,6 +16,39 @@ Result<StorageWritten> write_result(const Replies& replies, std::size_t operatio
 }
 
 }  // namespace
+
+std::vector<Result<std::size_t>> NativeStorage::read_all(const Asker& asker, std::span<const StorageRead> reads) {
+  std::vector<Result<std::size_t>> results;
+  results.reserve(reads.size());
+  while (results.size() < reads.size()) {
+    const auto rest = reads.subspan(results.size());
+    Batch batch;
+    for (const StorageRead& one : rest) {
+      batch.add<operations::read>(
+          {.file = wire_file(one.id), .offset = one.offset, .length = static_cast<U32>(one.into.size())});
+    }
+    const auto replies = run(asker, batch);
+    if (!replies || replies->size() == 0) {
+      const Error error = replies ? Error{Errc::kCorrupt} : replies.error();
+      while (results.size() < reads.size()) results.push_back(fail(error));
+      return results;
+    }
+    for (std::size_t i = 0; i < replies->size(); ++i) {
+      const auto reply = replies->get<operations::read>(i);
+      const auto data = replies->data(i);
+      // A message takes only so much: what had no room may look like the end of the file.
+      const bool has_all = reply && (reply->end_of_file != 0 || data.size() >= rest[i].into.size());
+      const std::size_t length = std::min(data.size(), rest[i].into.size());
+      if (has_all) std::copy_n(data.begin(), length, rest[i].into.begin());
+      if (reply && !has_all) {
+        results.push_back(fail(Errc::kTooLarge, "it had no room in the reply"));
+      } else {
+        results.push_back(reply ? Result<std::size_t>(length) : fail(reply.error()));
+      }
+    }
+  }
+  return results;
+}
 
 std::vector<Result<StorageWritten>> NativeStorage::write_all(const Asker& asker, std::span<const StorageWrite> writes) {
   std::vector<Result<StorageWritten>> results;

@@ -2,6 +2,13 @@
 
 namespace stoa::native {
 
+std::vector<Result<std::size_t>> Storage::read_all(const Asker& asker, std::span<const StorageRead> reads) {
+  std::vector<Result<std::size_t>> results;
+  results.reserve(reads.size());
+  for (const StorageRead& one : reads) results.push_back(read(asker, one.id, 0, one.offset, one.into));
+  return results;
+}
+
 std::vector<Result<StorageWritten>> Storage::write_all(const Asker& asker, std::span<const StorageWrite> writes) {
   std::vector<Result<StorageWritten>> results;
   results.reserve(writes.size());

@@ -79,6 +79,14 @@ struct StorageWrite {
 };
 inline constexpr std::size_t kWritesMost = 128;              // of one write_all(); with their closes, one message
 inline constexpr std::size_t kWriteBytesMost = 1024 * 1024;  // of one write or read, or of all of one write_all()
+// One of several reads that are asked for together, by permission. What is read is as long as `into`, unless the file
+// ends before.
+struct StorageRead {
+  core::FileId id = core::kNoFile;
+  std::uint64_t offset = 0;
+  std::span<std::byte> into{};
+};
+inline constexpr std::size_t kReadsMost = 128;  // of one read_all(), of kWriteBytesMost together
 struct StorageCommit {
   core::FileId id = core::kNoFile;
   OpenNumber open = 0;
@@ -123,6 +131,9 @@ class Storage {
   virtual void close(const Asker& asker, OpenNumber open) = 0;
   virtual Result<std::size_t> read(const Asker& asker, core::FileId id, OpenNumber open, std::uint64_t offset,
                                    std::span<std::byte> into) = 0;
+  // Reads for one user of any files: each has its own result, and a failure does not end the others. At most
+  // kReadsMost. Here: one by one; one message where a server is asked.
+  virtual std::vector<Result<std::size_t>> read_all(const Asker& asker, std::span<const StorageRead> reads);
   virtual Result<StorageWritten> write(const Asker& asker, core::FileId id, OpenNumber open, std::uint64_t offset,
                                        std::span<const std::byte> data, WriteWay way) = 0;
   // Writes of one user to any files, in their order: each has its own result, and a failure does not end

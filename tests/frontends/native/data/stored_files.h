@@ -31,7 +31,7 @@ class StoredFiles : public Storage {
     bool uncommitted = false;
   };
   struct Counts {
-    std::uint64_t reads = 0, writes = 0, messages = 0, commits = 0, closes = 0, statfs = 0;
+    std::uint64_t reads = 0, read_messages = 0, writes = 0, messages = 0, commits = 0, closes = 0, statfs = 0;
     std::size_t largest_write = 0;
   };
 
@@ -133,6 +133,16 @@ class StoredFiles : public Storage {
     const std::size_t length = std::min<std::uint64_t>(into.size(), bytes.size() - offset);
     std::memcpy(into.data(), bytes.data() + offset, length);
     return length;
+  }
+  std::vector<Result<std::size_t>> read_all(const Asker& asker, std::span<const StorageRead> reads) override {
+    std::size_t bytes = 0;
+    for (const StorageRead& one : reads) bytes += one.into.size();
+    {
+      const std::lock_guard lock(mutex_);
+      ++counts_.read_messages;
+      if (reads.size() > kReadsMost || bytes > kWriteBytesMost) too_large_ = true;
+    }
+    return Storage::read_all(asker, reads);
   }
   Result<StorageWritten> write(const Asker&, core::FileId id, OpenNumber open, std::uint64_t offset,
                                std::span<const std::byte> data, WriteWay way) override {
@@ -305,6 +315,27 @@ class OneLease : public LeaseCovers {
     return LeasePin(lease_, hold);
   }
   void want(const core::Credentials&, core::FileId, std::uint32_t) override {}
+  // Set by a test before there are reads: the listing, with the sizes that are believed. Cookies count from 1.
+  std::vector<ListedFile> listing{};
+  std::set<core::FileId> opened{};  // of those
+  Listed listed(const core::Credentials&, core::FileId, const ListedWish& wish) override {
+    Listed found{.next = wish.after, .entries = listing.size()};
+    std::uint64_t bytes = 0;
+    std::size_t looks = 0;
+    for (; found.next < listing.size() && looks < wish.entries_most; ++found.next, ++looks) {
+      const ListedFile& one = listing[found.next];
+      if (one.size == 0 || one.size > wish.size_most || (opened.contains(one.id) && !wish.opened)) continue;
+      if (found.files.size() >= wish.files_most || bytes + one.size > wish.bytes_most) break;
+      bytes += one.size;
+      found.files.push_back(one);
+    }
+    found.end = found.next == listing.size();
+    return found;
+  }
+  std::uint64_t place_in_listing(core::FileId, core::FileId file) override {
+    const auto at = std::ranges::find(listing, file, &ListedFile::id);
+    return at == listing.end() ? 0 : static_cast<std::uint64_t>(at - listing.begin()) + 1;
+  }
 
  private:
   HeldLease take_away() {
