@@ -30,8 +30,9 @@ class BufferedStorage::Behind {
 BufferedStorage::BufferedStorage(Storage& below, LeaseCovers& covers, std::uint64_t budget_bytes)
     : ForwardingStorage(below),
       covers_(covers),
+      block_budget_(budget_bytes - std::min(budget_bytes / 4, data::WriteBehind::kUnsentMost)),
       writes_(below, room_, budget_bytes / 4),
-      reads_(below, covers, files_, budget_bytes - std::min(budget_bytes / 4, data::WriteBehind::kUnsentMost)) {}
+      reads_(below, covers, files_, block_budget_) {}
 
 core::Attributes BufferedStorage::shown(core::Attributes attr) const {
   if (attr.type != core::FileType::kRegular) return attr;

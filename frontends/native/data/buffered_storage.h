@@ -103,6 +103,7 @@ class BufferedStorage : public ForwardingStorage, public KeptUnderLeases {
   core::FileId named(const Asker& asker, core::FileId parent, std::string_view name);
 
   LeaseCovers& covers_;
+  data::BlockBudget block_budget_;  // outlives the blocks of the files
   data::FileTable files_;
   data::Room room_;
   data::WriteBehind writes_;

@@ -17,11 +17,11 @@ class ReadAhead {
   using File = std::shared_ptr<BufferedFile>;
   static constexpr std::uint64_t kSmallFile = 1024 * 1024;  // is read whole
 
-  // All outlive it. `bytes_most`: of what was read ahead.
-  ReadAhead(Storage& below, LeaseCovers& covers, FileTable& files, std::uint64_t bytes_most)
+  // All outlive it.
+  ReadAhead(Storage& below, LeaseCovers& covers, FileTable& files, BlockBudget& budget)
       : below_(below),
         covers_(covers),
-        budget_(bytes_most),
+        budget_(budget),
         small_files_(below, covers, files, budget_, fetchers_, stopping_) {}
   ~ReadAhead();
 
@@ -60,7 +60,7 @@ class ReadAhead {
 
   Storage& below_;
   LeaseCovers& covers_;
-  BlockBudget budget_;
+  BlockBudget& budget_;
   std::atomic<bool> stopping_{false};
   Workers fetchers_{8, 64};
   SmallFilesAhead small_files_;
