@@ -34,30 +34,30 @@ Adoption::Adoption(VolumeContext& volume, std::function<void()> finished)
 
 Status Adoption::run(qos::BackgroundThrottle* throttle) {
   for (;;) {
-    STOA_TRY(more, step());
-    if (!more) return {};
+    STOA_TRY(told, step());
+    if (!told) return {};
     if (throttle == nullptr) continue;
-    throttle->spent(qos::Price{}.add(qos::Resource::kMetadataOps, kAdoptedAtOnce));
+    throttle->spent(qos::Price{}.add(qos::Resource::kMetadataOps, *told));
     if (throttle->stopped()) return {};
   }
 }
 
-Result<bool> Adoption::step() {
+Result<std::optional<std::size_t>> Adoption::step() {
   const std::lock_guard lock(mutex_);
-  if (then_ == nullptr) return false;
+  if (then_ == nullptr) return std::nullopt;
   if (family_ < kAdoptedFamilies.size()) {
-    STOA_CHECK_OK(adopt_piece());
-    return true;
+    STOA_TRY(told, adopt_piece());
+    return told;
   }
   STOA_CHECK_OK(volume_.blobs.finish_adoption());
   then_ = nullptr;
   running_.set(0);
   volume_.data->adopted.store(true, std::memory_order_release);
   finished_();
-  return false;
+  return std::nullopt;
 }
 
-Status Adoption::adopt_piece() {
+Result<std::size_t> Adoption::adopt_piece() {
   const Family family = kAdoptedFamilies[family_];
   const auto it = then_->scan(family, from_, {});
   RecordChanges forgotten;
@@ -71,7 +71,7 @@ Status Adoption::adopt_piece() {
     if (record && record->references == 0) forgotten.mark_garbage(blob);
     const Status adopted = volume_.blobs.adopt(blob);
     if (adopted) continue;
-    if (adopted.error().code != Errc::kCorrupt) return adopted;
+    if (adopted.error().code != Errc::kCorrupt) return fail(adopted.error());
     // One lost blob must not keep all others from being served; reading its file returns kCorrupt, and check
     // reports it.
     log_error("data", "a blob is missing in the blob store",
@@ -86,7 +86,7 @@ Status Adoption::adopt_piece() {
     ++family_;
     from_.clear();
   }
-  return {};
+  return told;
 }
 
 void adopt_readable(VolumeContext& volume) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "core/txn/volume_context.h"
@@ -25,9 +26,9 @@ class Adoption {
   Status run(qos::BackgroundThrottle* throttle = nullptr);
 
  private:
-  // One piece. False: there is none left.
-  Result<bool> step();
-  Status adopt_piece();
+  // One piece. The number of its blobs; none: there is no piece left.
+  Result<std::optional<std::size_t>> step();
+  Result<std::size_t> adopt_piece();
 
   VolumeContext& volume_;
   const std::function<void()> finished_;

@@ -138,33 +138,35 @@ Status end_walk(VolumeContext& volume, const OwnerWalk& walk) {
 
 }  // namespace
 
-Result<bool> count_more_owners(VolumeContext& volume, std::size_t files_max) {
+Result<std::optional<std::uint64_t>> count_more_owners(VolumeContext& volume, std::size_t files_max) {
   OwnerCount& count = volume.owner_count;
   const std::lock_guard lock(count.mutex);
   if (count.walk == nullptr) {
-    if (!count.request.take()) return true;
+    if (!count.request.take()) return std::nullopt;
     auto begun = begin_walk(volume);
-    if (begun && *begun == nullptr) return true;
+    if (begun && *begun == nullptr) return std::nullopt;
     count.request.make();  // others may wait for the end of this one
     if (!begun) return fail(begun.error());
     count.walk = std::move(*begun);
   }
   OwnerWalk& walk = *count.walk;
-  const std::uint64_t end = walk.at.looked_at + files_max;
+  const std::uint64_t begin = walk.at.looked_at;
+  const std::uint64_t end = begin + files_max;
   for (std::size_t step = 0; walk.at.below < walk.at.from; ++step) {
-    if (walk.at.looked_at >= end || step == kStepsMax) return false;
+    if (walk.at.looked_at >= end || step == kStepsMax) return walk.at.looked_at - begin;
     STOA_CHECK_OK(count_step(volume, walk, std::min<std::uint64_t>(kStepFiles, end - walk.at.looked_at)));
   }
   STOA_CHECK_OK(end_walk(volume, walk));
+  const std::uint64_t looked_at = walk.at.looked_at - begin;
   count.walk.reset();
-  return false;
+  return looked_at;
 }
 
 Status count_all_owners(VolumeContext& volume, qos::BackgroundThrottle& throttle) {
   while (!throttle.stopped()) {
-    STOA_TRY(done, count_more_owners(volume, kPieceFiles));
-    if (done) break;
-    throttle.spent(qos::Price{}.add(qos::Resource::kMetadataOps, kPieceFiles));
+    STOA_TRY(looked_at, count_more_owners(volume, kPieceFiles));
+    if (!looked_at) break;
+    throttle.spent(qos::Price{}.add(qos::Resource::kMetadataOps, *looked_at));
   }
   return {};
 }

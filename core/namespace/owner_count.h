@@ -7,6 +7,9 @@
 // stored: the record of a directory says that it is being counted, and a start begins anew.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 #include "core/txn/volume_context.h"
 
 namespace stoa::qos {
@@ -15,8 +18,8 @@ class BackgroundThrottle;
 
 namespace stoa::core {
 
-// Looks at up to `files_max` more files. True: no directory waits any more.
-Result<bool> count_more_owners(VolumeContext& volume, std::size_t files_max);
+// Looks at up to `files_max` more files. The number of those looked at; none: no directory waits any more.
+Result<std::optional<std::uint64_t>> count_more_owners(VolumeContext& volume, std::size_t files_max);
 // Until no directory waits any more, or `throttle` is stopped.
 Status count_all_owners(VolumeContext& volume, qos::BackgroundThrottle& throttle);
 

@@ -189,7 +189,10 @@ class VolumeImpl final : public Volume {
     volume_.state.send_recalls();
     return purged;
   }
-  Result<bool> run_owner_count(std::size_t files_max) override { return count_more_owners(volume_, files_max); }
+  Result<bool> run_owner_count(std::size_t files_max) override {
+    STOA_TRY(looked_at, count_more_owners(volume_, files_max));
+    return !looked_at;
+  }
   Status run_scrub() override {
     STOA_CHECK_OK(record_sums_of_quiet_files(volume_, 0));
     return scrub_all(volume_);

@@ -10,6 +10,10 @@ using core::kReadCaching;
 
 constexpr std::size_t kNameBytesMost = 255;
 
+bool same_rights(const core::Attributes& a, const core::Attributes& b) {
+  return !a.has_acl && !b.has_acl && a.uid == b.uid && a.gid == b.gid && a.mode == b.mode;
+}
+
 }  // namespace
 
 LeaseCache::Lease* LeaseCache::trusted_directory(core::FileId dir) {
@@ -140,13 +144,15 @@ Listed LeaseCache::listed(const core::Credentials& cred, core::FileId directory,
   if (dir == nullptr) return {.end = true};
   const std::vector<ListedEntry>& all = dir->kept.listing.entries;
   Listed found{.next = wish.after, .entries = all.size()};
+  const auto like = dir->kept.files.find(wish.like);
+  const KeptFile* const liked = like != dir->kept.files.end() ? &like->second : nullptr;
   auto at = std::ranges::upper_bound(all, wish.after, {}, &ListedEntry::cookie);
   std::uint64_t bytes = 0;
   for (std::size_t looks = 0; at != all.end() && looks < wish.entries_most; ++at, ++looks) {
     const auto under = under_.find(at->id);
     const bool covered = under != under_.end() && under->second == dir->number;
     const auto kept = covered ? dir->kept.files.find(at->id) : dir->kept.files.end();
-    if (kept != dir->kept.files.end() && may_tell(kept->second, cred, wish)) {
+    if (kept != dir->kept.files.end() && may_tell(kept->second, cred, wish, liked)) {
       const std::uint64_t size = kept->second.attr->size;
       if (found.files.size() >= wish.files_most || size > wish.bytes_most - bytes) break;
       bytes += size;
@@ -158,12 +164,16 @@ Listed LeaseCache::listed(const core::Credentials& cred, core::FileId directory,
   return found;
 }
 
-bool LeaseCache::may_tell(const KeptFile& file, const core::Credentials& cred, const ListedWish& wish) {
+bool LeaseCache::may_tell(const KeptFile& file, const core::Credentials& cred, const ListedWish& wish,
+                          const KeptFile* like) {
   if (!file.attr || file.attr->type != core::FileType::kRegular || (file.opened && !wish.opened)) return false;
   if (file.attr->size == 0 || file.attr->size > wish.size_most) return false;
   if ((file.of_everybody & core::kAccessRead) != 0) return true;
   const auto known = file.rights.find(identity_of(cred));
-  return !known || (known->known & ~known->granted & core::kAccessRead) == 0;
+  if (known && (known->known & core::kAccessRead) != 0) return (known->granted & core::kAccessRead) != 0;
+  // Whatever the server makes of the user: it treats alike what looks alike. It must not record a refusal that no
+  // program asked for.
+  return like != nullptr && like->attr && same_rights(*file.attr, *like->attr);
 }
 
 std::uint64_t LeaseCache::place_in_listing(core::FileId directory, core::FileId file) {

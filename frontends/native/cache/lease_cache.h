@@ -177,7 +177,7 @@ class LeaseCache : public LeaseCovers {
   Lease* trusted_cover(core::FileId file, std::uint32_t bits);
   Lease* trusted_directory(core::FileId dir);
   static bool may_keep(const Lease& lease, const LeaseTicket& ticket);
-  bool may_tell(const KeptFile& file, const core::Credentials& cred, const ListedWish& wish);
+  bool may_tell(const KeptFile& file, const core::Credentials& cred, const ListedWish& wish, const KeptFile* like);
   // Null: nothing is kept of it.
   KeptFile* kept_file(Lease& lease, core::FileId file);
   KeptFile* place_of(const LeaseTicket& ticket, core::FileId file);

@@ -14,14 +14,16 @@ struct ListedFile {
   std::uint64_t size = 0;
 };
 
-// Which of them are wanted.
+// Which of them are wanted. Only files are told that the user is known to be allowed to read: everybody may, or the
+// server said so, or owner, group and mode are those of `like`.
 struct ListedWish {
-  std::uint64_t after = 0;       // the cookie of an entry; 0: from the first one on
-  std::size_t entries_most = 0;  // to look at
-  std::size_t files_most = 0;    // to tell
-  std::uint64_t size_most = 0;   // of a file; empty ones are never told
-  std::uint64_t bytes_most = 0;  // of all that are told
-  bool opened = false;           // also those that were opened under the lease
+  std::uint64_t after = 0;            // the cookie of an entry; 0: from the first one on
+  std::size_t entries_most = 0;       // to look at
+  std::size_t files_most = 0;         // to tell
+  std::uint64_t size_most = 0;        // of a file; empty ones are never told
+  std::uint64_t bytes_most = 0;       // of all that are told
+  bool opened = false;                // also those that were opened under the lease
+  core::FileId like = core::kNoFile;  // a file of the directory that the user reads
 };
 
 struct Listed {

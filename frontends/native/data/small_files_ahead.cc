@@ -88,7 +88,8 @@ std::vector<SmallFilesAhead::Begun> SmallFilesAhead::begin_piece(Directory& dire
                       .files_most = std::clamp<std::size_t>(may_take / reads.mean_cost(), 1, kFilesMost),
                       .size_most = DirectoryReads::kFileBytesMost,
                       .bytes_most = may_take,
-                      .opened = directory.laps >= kLapsFirst});
+                      .opened = directory.laps >= kLapsFirst,
+                      .like = last});
   directory.after = found.next;
   if (found.end) {
     directory.after = 0;

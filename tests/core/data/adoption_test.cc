@@ -128,6 +128,33 @@ TEST(AdoptionTest, RequestsAreServedMeanwhileAndGarbageWaits) {
   EXPECT_EQ(count(blobs), 0U);
 }
 
+// Else a start would spend what requests may use of a limited volume.
+TEST(AdoptionTest, PaysForTheBlobsThatThereAre) {
+  kv::MemoryKv kv;
+  HeldMemoryBlobs blobs;
+  MetricRegistry metrics;
+  ASSERT_TRUE(Volume::format(kv, "test"));
+  const QosTarget all = QosTarget::directory(kRootId);
+  {
+    auto volume = Volume::open(kv, blobs, metrics, {.background = false});
+    ASSERT_TRUE(volume);
+    ASSERT_NE(written((*volume)->ns(), "a", 1), kNoFile);
+    ASSERT_NE(written((*volume)->ns(), "b", 2), kNoFile);
+    ASSERT_TRUE((*volume)->registry().set_qos_class({.target = all}));
+  }
+  Gate gate;
+  blobs.gate = &gate;
+  VolumeOptions options = kAtLeisure;
+  options.scrub_bytes_per_second = 0;
+  auto opened = Volume::open(kv, blobs, metrics, options);
+  gate.open();
+  ASSERT_TRUE(opened);
+  expect_consistent(**opened);  // waits for it
+  const QosEntry* entry = (*opened)->registry().snapshot()->qos_classes()->find(all);
+  ASSERT_NE(entry, nullptr);
+  EXPECT_LE(entry->qos_class->use().admitted[qos::Resource::kMetadataOps], count(blobs));
+}
+
 // A server on disk. Each start is in a process of its own, so that it can be killed.
 class KilledServerTest : public ::testing::Test {
  protected:

@@ -87,10 +87,26 @@ TEST_F(ListedFiles, WhatWasOpenedIsToldWhenItIsWanted) {
 TEST_F(ListedFiles, WhatTheUserMayNotReadIsNotTold) {
   const core::FileId secret = make_filled("secret", 1, 0600), open = make_filled("open", 1);
   list();
-  EXPECT_EQ(told(ann), (std::vector{secret, open})) << "as far as is known";
+  EXPECT_EQ(told(ann), (std::vector{open})) << "nothing is known of the other one";
+  EXPECT_EQ(told(root), (std::vector{open})) << "who root is to the server is not known either";
   ASSERT_EQ(*leased().access(ann, secret, core::kAccessRead), 0u);
+  ASSERT_EQ(*leased().access(root, secret, core::kAccessRead), core::kAccessRead);
   EXPECT_EQ(told(ann), (std::vector{open}));
   EXPECT_EQ(told(root), (std::vector{secret, open}));
+}
+
+TEST_F(ListedFiles, WhatIsLikeAFileThatTheUserReadsIsTold) {
+  const core::FileId one = make_filled("one", 1, 0640), two = make_filled("two", 1, 0640);
+  make_filled("other mode", 1, 0600);
+  const core::FileId owned = make_filled("other owner", 1, 0640);
+  ASSERT_TRUE(other().setattr(root, owned, 0, {.uid = 1234}));
+  const core::FileId grouped = make_filled("other group", 1, 0640);
+  ASSERT_TRUE(other().setattr(root, grouped, 0, {.gid = 1234}));
+  list();
+  EXPECT_EQ(told(root, {.like = one}), (std::vector{one, two}));
+  EXPECT_TRUE(told(root, {.like = core::FileId{99'999}}).empty());
+  ASSERT_EQ(*leased().access(ann, two, core::kAccessRead), 0u);
+  EXPECT_EQ(told(ann, {.like = one}), (std::vector{one})) << "what the server said of a file counts more";
 }
 
 TEST_F(ListedFiles, AChangeOfThisClientEndsTheListing) {

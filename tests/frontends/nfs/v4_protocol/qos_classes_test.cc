@@ -13,6 +13,8 @@ const std::string kMuch(40'000, 'x');
 
 class QosClassesTest : public ProtocolTest {
  protected:
+  // Background work pays the QoS classes of the volume, too.
+  QosClassesTest() : ProtocolTest(Store::kMemory, {.background = false}) {}
   void SetUp() override {
     publish("test", {anyone()});
     start_with(volume->scheduler());
