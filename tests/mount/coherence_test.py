@@ -414,6 +414,19 @@ class CoherenceTest(MountedCase):
             pairs.close()
             print(f"{done} of {count} pairs, seed {seed}", file=sys.stderr)
 
+    def test_a_name_that_came_by_a_move_is_not_kept_without_a_lease(self):
+        """The kernel takes along for how long it may keep a name, and the lease of the new directory may not be there."""
+        for directory in ("from", "to"):
+            os.mkdir(self.a.at(directory))
+        self.a.create("from/moved", 0o644, b"moved")
+        self.b.stat("from/moved")
+        self.b.names("to")
+        self.a.create("to/other", 0o644, b"other")  # b has no lease on the directory for a while
+        self.b.rename("from/moved", "to/name")
+        self.a.rename("to/other", "to/name")
+        self.assertEqual(self.b.read("to/name"), b"other")
+        self.assertEqual(self.b.stat("to/name"), self.a.stat("to/name"))
+
     def race(self, write, read, seconds):
         """`write(number)` at mount a; `read(place)` gives the number that is seen, which is never below one that was written before it was asked."""
         done, begun, wrong, ended, looks = [0], [0], [], threading.Event(), [0]
