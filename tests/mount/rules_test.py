@@ -339,6 +339,8 @@ simple("the_group_class_is_not_the_others", "'EACCES'", lambda d, other: (put(d 
        as_user(1000, 1000, [], lambda: os.open(d + "/x", R)))[3])
 simple("search_needs_x", "'EACCES'", lambda d, other: (os.mkdir(d + "/x"), put(d + "/x/y"), os.chmod(d + "/x", 0o644),
        as_user(1000, 1000, [], lambda: os.stat(d + "/x/y")))[3])
+simple("search_of_where_a_known_file_was_moved_needs_x", "'EACCES'", lambda d, other: (os.mkdir(d + "/o"), os.mkdir(d + "/x", 0o700), put(d + "/o/y"), os.stat(d + "/o/y"),
+       os.rename(d + "/o/y", d + "/x/y"), as_user(1000, 1000, [], lambda: os.stat(d + "/x/y")))[5])
 simple("list_without_x", "['y']", lambda d, other: (os.mkdir(d + "/x"), put(d + "/x/y"), os.chmod(d + "/x", 0o644),
        as_user(1000, 1000, [], lambda: os.listdir(d + "/x")))[3])
 simple("creation_without_w", "'EACCES'", lambda d, other: as_user(1000, 1000, [], lambda: os.mkdir(d + "/x")))

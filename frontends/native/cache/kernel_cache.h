@@ -12,6 +12,7 @@ namespace stoa::native {
 // and writes dirty ones back through the mount.
 class KernelCache {
  public:
+  // Of one directory. Waits for calls under way that change names there.
   virtual void forget_names(core::FileId directory, std::span<const std::string> names) = 0;
   // All names of all directories, without a lock: a thread that serves a request may ask for it. False: the kernel
   // cannot.

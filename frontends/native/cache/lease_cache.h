@@ -115,6 +115,9 @@ class LeaseCache : public LeaseCovers {
   KnownEntry known_entry(core::FileId dir, std::string_view name, core::FileId file);
   // The file is known to have no capabilities of a program (capabilities(7)).
   bool lacks_capability(core::FileId id);
+  // The kernel may have the name from now on, so that the end of the directory's lease tells it. False: there is no
+  // such lease.
+  bool note_name(core::FileId dir, std::string_view name);
   // The name may be that of a covered file, but is not kept any more.
   bool has_forgotten(core::FileId dir, std::string_view name) const;
   // What the name is known to be, without a look at permissions; kNoFile: unknown, or not there.

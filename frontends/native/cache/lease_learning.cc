@@ -110,6 +110,18 @@ LeaseCache::NamePlace LeaseCache::keep_name(Lease& dir, const LeaseTicket& ticke
   return {at->first, true};
 }
 
+bool LeaseCache::note_name(core::FileId dir, std::string_view name) {
+  const std::lock_guard lock(mutex_);
+  Lease* lease = lease_on(dir);
+  if (lease == nullptr || !lease->of_files || (lease->bits & ~lease->going & kReadCaching) == 0) return false;
+  const auto [at, added] = lease->kept.names.try_emplace(std::string(name), KeptName{.since = now_, .known = false});
+  if (added) {
+    add_bytes(*lease, KeptDirectory::bytes_of_name(name));
+    lease->kept.complete = false;
+  }
+  return true;
+}
+
 void LeaseCache::learn_attributes(const LeaseTicket& ticket, const core::Attributes& attr) {
   const std::lock_guard lock(mutex_);
   keep_attributes(ticket, attr, nullptr);

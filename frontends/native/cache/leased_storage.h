@@ -55,6 +55,11 @@ class LeasedStorage : public ForwardingStorage, public LeaseCovers, public Lease
   KnownEntry known_entry(core::FileId dir, std::string_view name, core::FileId file) {
     return cache_.known_entry(dir, name, file);
   }
+  // Before the kernel hears of a rename: it takes the name along into the directory, with the time that it may be kept
+  // for under the lease of the old one. `may_keep`: if the directory has a lease, too.
+  void name_moves_to(core::FileId dir, std::string_view name, bool may_keep) {
+    if (!may_keep || !cache_.note_name(dir, name)) engine_.forget_name(dir, name);
+  }
 
   // --- for messages of their own, which go past this storage
   // The number under which the server knows the open; 0: the server has refused it. Blocks when it did not know it.

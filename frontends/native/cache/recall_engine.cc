@@ -74,6 +74,32 @@ void RecallEngine::give_back(std::uint64_t lease) {
   enqueue(lease, {.keeps = core::kLeaseNone});
 }
 
+void RecallEngine::forget_name(core::FileId directory, std::string_view name) {
+  std::unique_lock lock(mutex_);
+  KernelCache* const kernel = kept_.kernel;
+  if (kernel == nullptr) return;
+  ++running_;
+  lock.unlock();
+  const bool forgot = kernel->forget_all_names();
+  lock.lock();
+  if (--running_ == 0) idle_.notify_all();
+  if (forgot) return;
+  names_.push_back({directory, std::string(name)});
+  work_.notify_one();
+}
+
+void RecallEngine::forget_next_name(std::unique_lock<std::mutex>& lock) {
+  const Name next = std::move(names_.front());
+  names_.pop_front();
+  KernelCache* const kernel = kept_.kernel;
+  if (kernel == nullptr) return;
+  ++running_;
+  lock.unlock();
+  kernel->forget_names(next.directory, std::span(&next.name, 1));
+  lock.lock();
+  if (--running_ == 0) idle_.notify_all();
+}
+
 // At most one entry for each lease: bounded by the leases there are.
 void RecallEngine::enqueue(std::uint64_t lease, const End& end) {
   const std::lock_guard lock(mutex_);
@@ -92,6 +118,10 @@ void RecallEngine::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
     if (stopping_) return;
+    if (!names_.empty()) {
+      forget_next_name(lock);
+      continue;
+    }
     if (order_.empty()) {
       if (watching_) {
         work_.wait(lock);
@@ -127,7 +157,7 @@ void RecallEngine::watch_trust(std::unique_lock<std::mutex>& lock) {
   watching_ = true;
   work_.wait_for(lock, kTrustLook);
   watching_ = false;
-  if (stopping_ || !order_.empty()) return;
+  if (stopping_ || !order_.empty() || !names_.empty()) return;
   ++running_;
   const Kept kept = kept_;
   const bool before = trusted_;

@@ -7,6 +7,8 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <unordered_map>
 #include <vector>
@@ -40,6 +42,9 @@ class RecallEngine {
   void lost(std::uint64_t lease);
   // A lease that the client wants no more.
   void give_back(std::uint64_t lease);
+  // A name that the kernel may keep without a lease. Where the kernel can forget it at once it has; else a moment
+  // later.
+  void forget_name(core::FileId directory, std::string_view name);
 
  private:
   static constexpr std::size_t kThreads = 4;
@@ -54,11 +59,16 @@ class RecallEngine {
     KeptUnderLeases* layers = nullptr;
     KernelCache* kernel = nullptr;
   };
+  struct Name {
+    core::FileId directory;
+    std::string name;
+  };
   void enqueue(std::uint64_t lease, const End& end);
   void run();
   void carry_out(std::uint64_t lease, const End& end, const Kept& kept);
   void forget_in_kernel(const LeaseGoing& going, KernelCache& kernel);
   void watch_trust(std::unique_lock<std::mutex>& lock);
+  void forget_next_name(std::unique_lock<std::mutex>& lock);
 
   LeaseCalls& calls_;
   LeaseCache& cache_;
@@ -67,6 +77,7 @@ class RecallEngine {
   std::condition_variable work_, idle_;
   std::unordered_map<std::uint64_t, End> ends_;
   std::deque<std::uint64_t> order_;
+  std::deque<Name> names_;  // to be forgotten; as many as there are calls that the kernel has not taken up
   Kept kept_;
   std::size_t running_ = 0;
   bool stopping_ = false;

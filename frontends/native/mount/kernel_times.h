@@ -43,6 +43,13 @@ class KernelTimes {
       return leases_->known_entry(directory, name, file);
     };
   }
+  // After a rename, before the kernel hears of it.
+  void renamed(const fuse::RenameCall& rename) const {
+    if (leases_ == nullptr || rename.from_parent == rename.to_parent) return;
+    leases_->name_moves_to(rename.to_parent, rename.to_name, may_keep_names(rename.to_parent));
+    if (rename.exchange)
+      leases_->name_moves_to(rename.from_parent, rename.from_name, may_keep_names(rename.from_parent));
+  }
   std::chrono::nanoseconds trusted_for() const { return leases_->trusted_for(); }
   // Whether content and attributes of the file stay as they are until a recall.
   bool covered(const fuse::Call& call, const LeaseTicket& moment, core::FileId file) const {

@@ -168,12 +168,14 @@ Status MountedFileSystem::rmdir(const fuse::Call& call, core::FileId parent, std
 }
 
 Status MountedFileSystem::rename(const fuse::Call& call, const fuse::RenameCall& rename) {
-  return storage_.rename(process(call), {.from_parent = rename.from_parent,
-                                         .from_name = rename.from_name,
-                                         .to_parent = rename.to_parent,
-                                         .to_name = rename.to_name,
-                                         .no_replace = rename.no_replace,
-                                         .exchange = rename.exchange});
+  const Status renamed = storage_.rename(process(call), {.from_parent = rename.from_parent,
+                                                         .from_name = rename.from_name,
+                                                         .to_parent = rename.to_parent,
+                                                         .to_name = rename.to_name,
+                                                         .no_replace = rename.no_replace,
+                                                         .exchange = rename.exchange});
+  if (renamed) times_.renamed(rename);
+  return renamed;
 }
 
 Result<core::StatfsReply> MountedFileSystem::statfs(const fuse::Call& call, core::FileId id) {

@@ -57,6 +57,28 @@ class Recalls : public LeasedFixture {
   Diary diary_;
 };
 
+// The kernel moves a name with the time that it may keep it for.
+TEST_F(Recalls, ANameThatMovesIntoALeasedDirectoryIsToldWithItsRecall) {
+  leased().name_moves_to(dir_, "moved", true);
+  recall(dir_);
+  EXPECT_LT(place("name moved"), place("acknowledge"));
+}
+
+TEST_F(Recalls, ANameThatMovesIntoADirectoryWithoutALeaseIsForgottenAtOnce) {
+  leased().name_moves_to(core::kRootId, "moved", true);
+  leased().name_moves_to(dir_, "private", false);
+  while (place("name moved") == diary_.lines().size() || place("name private") == diary_.lines().size())
+    std::this_thread::yield();
+  recall(dir_);
+  EXPECT_TRUE(std::ranges::count(diary_.lines(), "name moved") == 1);
+}
+
+TEST_F(Recalls, ANameThatIsNotedIsNotKnown) {
+  leased().name_moves_to(dir_, "moved", true);
+  EXPECT_FALSE(leased().known_entry(dir_, "moved", file_).name);
+  EXPECT_GE(calls_of([&] { (void)leased().lookup(root, dir_, "moved"); }), 1);
+}
+
 TEST_F(Recalls, TheKernelIsToldFirstThenWrittenBackThenForgottenThenGivenBack) {
   ASSERT_TRUE(leased().pin(file_, core::kAllCaching));
   EXPECT_EQ(recall(dir_), 0u);
