@@ -158,7 +158,7 @@ Result<Handing::Handed> ServedMount::stop_steps() {
   // While requests are still answered: the kernel waits for some of them before it forgets pages.
   STOA_CHECK_OK(client_->leases().give_all_back(Clock::now() + kStepPatience));
   client_->storage().write_everything_back();
-  STOA_CHECK_OK(device_->pause(Clock::now() + kStepPatience));
+  STOA_CHECK_OK(device_->pause(options_.directory, Clock::now() + kStepPatience));
   client_->storage().write_everything_back();
   auto session = client_->client().hand_over(Deadline(Clock::now() + kStepPatience));
   if (!session) {
