@@ -96,13 +96,18 @@ class Copy:
             raise AssertionError(f"other bytes at {at}, {length} long")
 
 
-class ReplaceTest(MountedCase):
+class ReplaceCase(MountedCase):
+    """Two mounts over one transport."""
+
     seconds = 240
+    over = "/dev/fuse"
 
     @classmethod
     def setUpClass(cls):
+        if cls.over not in TRANSPORTS:
+            raise unittest.SkipTest("this kernel has no FUSE over " + cls.over)
         super().setUpClass()
-        with transport("/dev/fuse"):
+        with transport(cls.over):
             cls.a, cls.b = cls.mount("a"), cls.mount("b")
         cls.choose = random.Random(seed())
 
@@ -122,6 +127,10 @@ class ReplaceTest(MountedCase):
 
     def at(self, mount, name):
         return os.path.join(mount.path, name)
+
+
+class ReplaceTest:
+    """Over any transport."""
 
     def test_programs_notice_nothing(self):
         a, b, busy = self.a, self.b, Busy()
@@ -259,8 +268,8 @@ class ReplaceTest(MountedCase):
         busy.add("copy", copy.turn)
         with open(self.at(b, "held"), "w+b", buffering=0) as held:
             fcntl.lockf(held, fcntl.LOCK_EX)
-            for words, last in (([b"replace 99"], b"no "), ([b"bogus"], b"no "), ([b"replace 1"], b"options "), ([b"replace 1", b"bogus"], b"no "),
-                                ([b"replace 1", b"go"], b"state"), ([b"replace 1", b"go", b"bogus"], b"no ")):
+            for words, last in (([b"replace 99"], b"no "), ([b"bogus"], b"no "), ([b"replace 2"], b"options "), ([b"replace 2", b"bogus"], b"no "),
+                                ([b"replace 2", b"go"], b"state"), ([b"replace 2", b"go", b"bogus"], b"no ")):
                 answers, descriptors = self.talk(b, *words)
                 self.assertTrue(answers[-1].startswith(last), answers)
                 self.assertEqual(descriptors >= 3, b"go" in words)
@@ -280,6 +289,35 @@ class ReplaceTest(MountedCase):
         copy.look(0, Copy.most * 2)
         os.close(copy.file)
 
+    def test_unmounting_a_replaced_mount_waits_for_its_end(self):
+        with transport(self.over):
+            last = self.mount("last")
+        for _ in range(2):
+            self.replace(last)
+        with open(self.at(last, "written"), "wb") as file:
+            file.write(b"w" * 300_000)
+        self.assertEqual(subprocess.run([STOA, "umount", last.path], check=False).returncode, 0)
+        self.assertIsNotNone(last.process.poll())
+        self.assertFalse(os.path.ismount(last.path))
+        self.assertEqual(os.path.getsize(self.at(self.b, "written")), 300_000)
+
+    def test_a_mount_in_the_background(self):
+        """As after an upgrade of the package: the command returns when the new process serves."""
+        with transport(self.over):
+            mount = self.mount("background")
+        with contextlib.ExitStack() as stack:
+            file = stack.enter_context(open(self.at(mount, "open"), "w+b", buffering=0))
+            file.write(b"before")
+            for _ in range(2):
+                subprocess.run([STOA, "mount", "--replace", mount.path], check=True, timeout=60)
+                self.assertEqual(mount.process.wait(20), 0)
+                file.write(b"+")
+            file.seek(0)
+            self.assertEqual(file.read(), b"before++")
+        self.assertEqual(subprocess.run([STOA, "umount", mount.path], check=False).returncode, 0)
+
+
+class ReplaceOverDevFuse(ReplaceTest, ReplaceCase):
     def test_only_the_same_user(self):
         done = subprocess.run([STOA, "mount", "--replace", self.b.path], user=12345, group=12345, capture_output=True, text=True, check=False)
         self.assertNotEqual(done.returncode, 0)
@@ -293,43 +331,9 @@ class ReplaceTest(MountedCase):
             self.assertIn(sentence, done.stderr)
         self.assertIsNone(self.b.process.poll())
 
-    @unittest.skipIf(len(TRANSPORTS) == 1, "this kernel has no FUSE over io_uring")
-    def test_requests_over_io_uring_stay(self):
-        with transport("io_uring"):
-            ring = self.mount("ring")
-        with open(self.at(ring, "over-ring"), "wb") as file:
-            file.write(b"before")
-            self.assertIn("io_uring", self.replace(ring, code=1))
-            file.write(b" and behind")
-        with open(self.at(self.b, "over-ring"), "rb") as file:
-            self.assertEqual(file.read(), b"before and behind")
 
-    def test_unmounting_a_replaced_mount_waits_for_its_end(self):
-        with transport("/dev/fuse"):
-            last = self.mount("last")
-        for _ in range(2):
-            self.replace(last)
-        with open(self.at(last, "written"), "wb") as file:
-            file.write(b"w" * 300_000)
-        self.assertEqual(subprocess.run([STOA, "umount", last.path], check=False).returncode, 0)
-        self.assertIsNotNone(last.process.poll())
-        self.assertFalse(os.path.ismount(last.path))
-        self.assertEqual(os.path.getsize(self.at(self.b, "written")), 300_000)
-
-    def test_a_mount_in_the_background(self):
-        """As after an upgrade of the package: the command returns when the new process serves."""
-        with transport("/dev/fuse"):
-            mount = self.mount("background")
-        with contextlib.ExitStack() as stack:
-            file = stack.enter_context(open(self.at(mount, "open"), "w+b", buffering=0))
-            file.write(b"before")
-            for _ in range(2):
-                subprocess.run([STOA, "mount", "--replace", mount.path], check=True, timeout=60)
-                self.assertEqual(mount.process.wait(20), 0)
-                file.write(b"+")
-            file.seek(0)
-            self.assertEqual(file.read(), b"before++")
-        self.assertEqual(subprocess.run([STOA, "umount", mount.path], check=False).returncode, 0)
+class ReplaceOverRings(ReplaceTest, ReplaceCase):
+    over = "io_uring"
 
 
 if __name__ == "__main__":
