@@ -28,7 +28,7 @@ Result<std::unique_ptr<RingMemory>> RingMemory::make(std::uint32_t slots) {
 
 Result<std::unique_ptr<RingMemory>> RingMemory::take_over(OwnedFd fd, std::uint64_t address, std::uint32_t slots) {
   struct stat found{};
-  if (slots == 0 || slots > kSlotsMost || ::fstat(fd.get(), &found) != 0 ||
+  if (address == 0 || slots == 0 || slots > kSlotsMost || ::fstat(fd.get(), &found) != 0 ||
       static_cast<std::uint64_t>(found.st_size) < slots * kSlotBytes) {
     return fail(Errc::kInvalid, "the memory of the old process is not what it says");
   }
