@@ -8,6 +8,7 @@ import json
 import mmap
 import os
 import random
+import signal
 import socket
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from mounts import TRANSPORTS, MountedCase, build, seed, transport  # noqa: E402
 
 STOA = os.path.join(build(), "bin", "stoa")
 ROUNDS = 5
+TRANSPORT_OF_STATS = {"/dev/fuse": "fuse", "io_uring": "ring"}
 
 
 def stats(directory):
@@ -181,6 +183,8 @@ class ReplaceTest:
         waiter = threading.Thread(target=wait, daemon=True)
         waiter.start()
 
+        killed = subprocess.Popen([sys.executable, "-c", "import fcntl, sys; fcntl.lockf(open(sys.argv[1], 'r+b'), fcntl.LOCK_EX)", self.at(a, "waited")])
+
         mapped = open(self.at(a, "mapped"), "w+b", buffering=0)
         mapped.truncate(8192)
         memory = mmap.mmap(mapped.fileno(), 8192)
@@ -208,11 +212,14 @@ class ReplaceTest:
             turns = dict(busy.turns)
             while any(busy.turns.get(name, 0) == turns[name] for name in turns) and not busy.failures:
                 time.sleep(0.01)
+        killed.terminate()
+        self.assertEqual(killed.wait(20), -signal.SIGTERM)
         fcntl.lockf(theirs, fcntl.LOCK_UN)
         waiter.join(20)
         self.assertTrue(got.is_set())
         self.assertFalse(may_lock(self.at(b, "waited"), 0, 1))
         busy.end(self)
+        self.assertEqual(stats(a.path)["transport"], TRANSPORT_OF_STATS[self.over])
         first.look(0, Copy.most * 2)
         gone.look(0, Copy.most * 2)
         with open(self.at(b, "log"), encoding="utf-8") as file:
@@ -289,6 +296,30 @@ class ReplaceTest:
         copy.look(0, Copy.most * 2)
         os.close(copy.file)
 
+    def test_who_dies_after_its_word_takes_the_mount_along(self):
+        """As every process of a mount does; nobody hangs, not the old process, either."""
+        with transport(self.over):
+            mount = self.mount("dies")
+        file, end = os.open(self.at(mount, "file"), os.O_CREAT | os.O_RDWR), []
+
+        def use():
+            try:
+                while True:
+                    os.fstat(file)
+                    os.pwrite(file, b"x", 0)
+            except OSError as error:
+                end.append(error.errno)
+
+        user = threading.Thread(target=use, daemon=True)
+        user.start()
+        answers, _ = self.talk(mount, b"replace 2", b"go", b"serving")
+        self.assertEqual(answers[1:], [b"state", b""])
+        self.assertEqual(mount.process.wait(30), 0)
+        user.join(30)
+        self.assertIn(end, ([errno.ENOTCONN], [errno.ECONNABORTED]))
+        with contextlib.suppress(OSError):
+            os.close(file)
+
     def test_unmounting_a_replaced_mount_waits_for_its_end(self):
         with transport(self.over):
             last = self.mount("last")
@@ -334,6 +365,16 @@ class ReplaceOverDevFuse(ReplaceTest, ReplaceCase):
 
 class ReplaceOverRings(ReplaceTest, ReplaceCase):
     over = "io_uring"
+
+    def test_not_below_another_mount(self):
+        """The old process sends requests to its own directory."""
+        subprocess.run(["mount", "-t", "tmpfs", "none", self.b.path], check=True)
+        try:
+            self.assertIn("unmount that", self.replace(self.b, code=1))
+        finally:
+            subprocess.run(["umount", self.b.path], check=True)
+        os.mknod(self.at(self.b, "behind"))
+        self.replace(self.b)
 
 
 if __name__ == "__main__":
