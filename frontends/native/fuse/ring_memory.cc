@@ -38,7 +38,7 @@ Result<std::unique_ptr<RingMemory>> RingMemory::take_over(OwnedFd fd, std::uint6
   if (at == MAP_FAILED && errno == EEXIST) {
     return fail(Errc::kBusy, "the addresses of its requests are in use in the new process; try again");
   }
-  if (at == MAP_FAILED) return fail(Errc::kInvalid, "the memory of the old process cannot be mapped");
+  if (at != wanted) return fail(Errc::kInvalid, "the memory of the old process cannot be mapped");
   return std::unique_ptr<RingMemory>(new RingMemory(std::move(fd), static_cast<std::byte*>(at), slots));
 }
 

@@ -237,6 +237,8 @@ Status replace_mount(const std::string& directory, const std::function<Status(Mo
   mount.client().client().take_session();
   mount.device().resume();
   mount.start_monitor(std::move(taken.listener));
+  // Over io_uring its own requests are answered here, and the directory is busy as long as they are not.
+  watch.wait_for_end(kStepPatience);
   serves();
   log_info("mount", "taken over from another process", {{"url", options.url}, {"directory", options.directory}});
   mount.wait();

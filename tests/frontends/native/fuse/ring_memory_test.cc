@@ -49,7 +49,7 @@ TEST(RingMemory, WhatIsNoMemoryOfRingsIsRefused) {
     std::uint32_t slots;
   };
   for (const Wrong wrong : {Wrong{address, 0}, Wrong{address, 3}, Wrong{address, RingMemory::kSlotsMost + 1},
-                            Wrong{address + 1, 2}, Wrong{0, 1}, Wrong{~std::uint64_t{4095}, 1}}) {
+                            Wrong{address + 1, 2}, Wrong{0, 1}}) {
     const auto taken = RingMemory::take_over(OwnedFd(::dup(fd.get())), wrong.address, wrong.slots);
     ASSERT_FALSE(taken) << wrong.address << " " << wrong.slots;
     EXPECT_EQ(taken.error().code, Errc::kInvalid);
