@@ -118,7 +118,11 @@ void RingQueues::reserve() {
     return lost_an_entry();
   }
   for (std::size_t left = fresh_.size() + held_.size(); left > 0 && !left_;) {
-    if (!is_held()) serve_held(left);
+    // Whoever leaves does not resume.
+    if (paused_)
+      tell_held();
+    else
+      serve_held(left);
     if (left > 0 && !take_completion(left)) return lost_an_entry();
   }
 }
@@ -145,11 +149,16 @@ bool RingQueues::take_completion(std::size_t& left) {
     }
     return true;
   }
-  RingEntry& entry = *entries_[done->tag];
-  entry.set_use(RingUse::kRuns);
+  entries_[done->tag]->set_use(RingUse::kRuns);
   held_.push_back(done->tag);
-  if (paused_) entry.set_use(is_fill(entry) ? RingUse::kFills : RingUse::kHeld);
   return true;
+}
+
+void RingQueues::tell_held() {
+  for (const std::size_t number : held_) {
+    RingEntry& entry = *entries_[number];
+    if (entry.use() == RingUse::kRuns) entry.set_use(is_fill(entry) ? RingUse::kFills : RingUse::kHeld);
+  }
 }
 
 void RingQueues::serve_held(std::size_t& left) {

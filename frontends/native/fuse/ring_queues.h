@@ -128,7 +128,8 @@ class RingQueues {
   Status register_entries();
   // One completion of the reserve's ring. False: the ring has failed.
   bool take_completion(std::size_t& left);
-  // What came to the reserve while the queues were paused.
+  // Requests that have come to the reserve: while the queues are paused, and else.
+  void tell_held();
   void serve_held(std::size_t& left);
   // False: there is no thread for it.
   bool seat(RingEntry& entry);
@@ -148,7 +149,7 @@ class RingQueues {
   std::unique_ptr<CommandRing> ring_;  // of the reserve
   OwnedFd wake_;                       // it looks up
   std::vector<std::size_t> fresh_;     // entries that are not registered yet
-  std::vector<std::size_t> held_;      // of the reserve, while the queues are paused
+  std::vector<std::size_t> held_;      // of the reserve, with requests that nobody works on yet
   std::atomic<bool> ended_{false}, used_{false}, registered_{false}, whole_{true};
   std::atomic<bool> paused_{false}, left_{false};  // changed with hold_mutex_
   std::atomic<bool> filled_{false};                // there may be requests of a RingFill
