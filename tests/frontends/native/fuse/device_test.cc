@@ -174,7 +174,7 @@ TEST_P(FuseDevice, AnotherDeviceGoesOnUnderLoad) {
       }
     });
   }
-  for (int i = 0; i < 10; ++i) EXPECT_EQ(hand_over(), handed());
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(hand_over(), handed());
   over = true;
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0);

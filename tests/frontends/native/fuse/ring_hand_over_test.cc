@@ -126,7 +126,7 @@ char hear(const OwnedFd& from) {
 // The parameter of a test: the processors that the queues are told to be running.
 class HandedRings : public ::testing::TestWithParam<std::vector<std::uint32_t>> {
  protected:
-  static constexpr std::size_t kServers = 6;
+  static constexpr std::size_t kServers = 5;
 
   HandedRings() {
     std::string pattern = (std::filesystem::temp_directory_path() / "stoa-rings-XXXXXX").string();
