@@ -8,6 +8,7 @@ import json
 import mmap
 import os
 import random
+import signal
 import socket
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from mounts import TRANSPORTS, MountedCase, build, seed, transport  # noqa: E402
 
 STOA = os.path.join(build(), "bin", "stoa")
 ROUNDS = 5
+TRANSPORT_OF_STATS = {"/dev/fuse": "fuse", "io_uring": "ring"}
 
 
 def stats(directory):
@@ -96,13 +98,18 @@ class Copy:
             raise AssertionError(f"other bytes at {at}, {length} long")
 
 
-class ReplaceTest(MountedCase):
+class ReplaceCase(MountedCase):
+    """Two mounts over one transport."""
+
     seconds = 240
+    over = "/dev/fuse"
 
     @classmethod
     def setUpClass(cls):
+        if cls.over not in TRANSPORTS:
+            raise unittest.SkipTest("this kernel has no FUSE over " + cls.over)
         super().setUpClass()
-        with transport("/dev/fuse"):
+        with transport(cls.over):
             cls.a, cls.b = cls.mount("a"), cls.mount("b")
         cls.choose = random.Random(seed())
 
@@ -122,6 +129,10 @@ class ReplaceTest(MountedCase):
 
     def at(self, mount, name):
         return os.path.join(mount.path, name)
+
+
+class ReplaceTest:
+    """Over any transport."""
 
     def test_programs_notice_nothing(self):
         a, b, busy = self.a, self.b, Busy()
@@ -172,6 +183,8 @@ class ReplaceTest(MountedCase):
         waiter = threading.Thread(target=wait, daemon=True)
         waiter.start()
 
+        killed = subprocess.Popen([sys.executable, "-c", "import fcntl, sys; fcntl.lockf(open(sys.argv[1], 'r+b'), fcntl.LOCK_EX)", self.at(a, "waited")])
+
         mapped = open(self.at(a, "mapped"), "w+b", buffering=0)
         mapped.truncate(8192)
         memory = mmap.mmap(mapped.fileno(), 8192)
@@ -199,11 +212,14 @@ class ReplaceTest(MountedCase):
             turns = dict(busy.turns)
             while any(busy.turns.get(name, 0) == turns[name] for name in turns) and not busy.failures:
                 time.sleep(0.01)
+        killed.terminate()
+        self.assertEqual(killed.wait(20), -signal.SIGTERM)
         fcntl.lockf(theirs, fcntl.LOCK_UN)
         waiter.join(20)
         self.assertTrue(got.is_set())
         self.assertFalse(may_lock(self.at(b, "waited"), 0, 1))
         busy.end(self)
+        self.assertEqual(stats(a.path)["transport"], TRANSPORT_OF_STATS[self.over])
         first.look(0, Copy.most * 2)
         gone.look(0, Copy.most * 2)
         with open(self.at(b, "log"), encoding="utf-8") as file:
@@ -259,8 +275,8 @@ class ReplaceTest(MountedCase):
         busy.add("copy", copy.turn)
         with open(self.at(b, "held"), "w+b", buffering=0) as held:
             fcntl.lockf(held, fcntl.LOCK_EX)
-            for words, last in (([b"replace 99"], b"no "), ([b"bogus"], b"no "), ([b"replace 1"], b"options "), ([b"replace 1", b"bogus"], b"no "),
-                                ([b"replace 1", b"go"], b"state"), ([b"replace 1", b"go", b"bogus"], b"no ")):
+            for words, last in (([b"replace 99"], b"no "), ([b"bogus"], b"no "), ([b"replace 2"], b"options "), ([b"replace 2", b"bogus"], b"no "),
+                                ([b"replace 2", b"go"], b"state"), ([b"replace 2", b"go", b"bogus"], b"no ")):
                 answers, descriptors = self.talk(b, *words)
                 self.assertTrue(answers[-1].startswith(last), answers)
                 self.assertEqual(descriptors >= 3, b"go" in words)
@@ -280,6 +296,59 @@ class ReplaceTest(MountedCase):
         copy.look(0, Copy.most * 2)
         os.close(copy.file)
 
+    def test_who_dies_after_its_word_takes_the_mount_along(self):
+        """As every process of a mount does; nobody hangs, not the old process, either."""
+        with transport(self.over):
+            mount = self.mount("dies")
+        file, end = os.open(self.at(mount, "file"), os.O_CREAT | os.O_RDWR), []
+
+        def use():
+            try:
+                while True:
+                    os.fstat(file)
+                    os.pwrite(file, b"x", 0)
+            except OSError as error:
+                end.append(error.errno)
+
+        user = threading.Thread(target=use, daemon=True)
+        user.start()
+        answers, _ = self.talk(mount, b"replace 2", b"go", b"serving")
+        self.assertEqual(answers[1:], [b"state", b""])
+        self.assertEqual(mount.process.wait(30), 0)
+        user.join(30)
+        self.assertIn(end, ([errno.ENOTCONN], [errno.ECONNABORTED]))
+        with contextlib.suppress(OSError):
+            os.close(file)
+
+    def test_unmounting_a_replaced_mount_waits_for_its_end(self):
+        with transport(self.over):
+            last = self.mount("last")
+        for _ in range(2):
+            self.replace(last)
+        with open(self.at(last, "written"), "wb") as file:
+            file.write(b"w" * 300_000)
+        self.assertEqual(subprocess.run([STOA, "umount", last.path], check=False).returncode, 0)
+        self.assertIsNotNone(last.process.poll())
+        self.assertFalse(os.path.ismount(last.path))
+        self.assertEqual(os.path.getsize(self.at(self.b, "written")), 300_000)
+
+    def test_a_mount_in_the_background(self):
+        """As after an upgrade of the package: the command returns when the new process serves."""
+        with transport(self.over):
+            mount = self.mount("background")
+        with contextlib.ExitStack() as stack:
+            file = stack.enter_context(open(self.at(mount, "open"), "w+b", buffering=0))
+            file.write(b"before")
+            for _ in range(2):
+                subprocess.run([STOA, "mount", "--replace", mount.path], check=True, timeout=60)
+                self.assertEqual(mount.process.wait(20), 0)
+                file.write(b"+")
+            file.seek(0)
+            self.assertEqual(file.read(), b"before++")
+        self.assertEqual(subprocess.run([STOA, "umount", mount.path], check=False).returncode, 0)
+
+
+class ReplaceOverDevFuse(ReplaceTest, ReplaceCase):
     def test_only_the_same_user(self):
         done = subprocess.run([STOA, "mount", "--replace", self.b.path], user=12345, group=12345, capture_output=True, text=True, check=False)
         self.assertNotEqual(done.returncode, 0)
@@ -293,43 +362,19 @@ class ReplaceTest(MountedCase):
             self.assertIn(sentence, done.stderr)
         self.assertIsNone(self.b.process.poll())
 
-    @unittest.skipIf(len(TRANSPORTS) == 1, "this kernel has no FUSE over io_uring")
-    def test_requests_over_io_uring_stay(self):
-        with transport("io_uring"):
-            ring = self.mount("ring")
-        with open(self.at(ring, "over-ring"), "wb") as file:
-            file.write(b"before")
-            self.assertIn("io_uring", self.replace(ring, code=1))
-            file.write(b" and behind")
-        with open(self.at(self.b, "over-ring"), "rb") as file:
-            self.assertEqual(file.read(), b"before and behind")
 
-    def test_unmounting_a_replaced_mount_waits_for_its_end(self):
-        with transport("/dev/fuse"):
-            last = self.mount("last")
-        for _ in range(2):
-            self.replace(last)
-        with open(self.at(last, "written"), "wb") as file:
-            file.write(b"w" * 300_000)
-        self.assertEqual(subprocess.run([STOA, "umount", last.path], check=False).returncode, 0)
-        self.assertIsNotNone(last.process.poll())
-        self.assertFalse(os.path.ismount(last.path))
-        self.assertEqual(os.path.getsize(self.at(self.b, "written")), 300_000)
+class ReplaceOverRings(ReplaceTest, ReplaceCase):
+    over = "io_uring"
 
-    def test_a_mount_in_the_background(self):
-        """As after an upgrade of the package: the command returns when the new process serves."""
-        with transport("/dev/fuse"):
-            mount = self.mount("background")
-        with contextlib.ExitStack() as stack:
-            file = stack.enter_context(open(self.at(mount, "open"), "w+b", buffering=0))
-            file.write(b"before")
-            for _ in range(2):
-                subprocess.run([STOA, "mount", "--replace", mount.path], check=True, timeout=60)
-                self.assertEqual(mount.process.wait(20), 0)
-                file.write(b"+")
-            file.seek(0)
-            self.assertEqual(file.read(), b"before++")
-        self.assertEqual(subprocess.run([STOA, "umount", mount.path], check=False).returncode, 0)
+    def test_not_below_another_mount(self):
+        """The old process sends requests to its own directory."""
+        subprocess.run(["mount", "-t", "tmpfs", "none", self.b.path], check=True)
+        try:
+            self.assertIn("unmount that", self.replace(self.b, code=1))
+        finally:
+            subprocess.run(["umount", self.b.path], check=True)
+        os.mknod(self.at(self.b, "behind"))
+        self.replace(self.b)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 #include "frontends/native/fuse/command_ring.h"
 
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
@@ -73,24 +74,37 @@ void CommandRing::push_commit(int fuse, std::uint64_t commit_id, std::uint16_t q
        tag);
 }
 
+void CommandRing::push_poll(int fd, std::uint64_t tag) {
+  io_uring_sqe& sqe = next_submission(tag);
+  sqe.opcode = IORING_OP_POLL_ADD;
+  sqe.fd = fd;
+  sqe.poll_events = POLLIN;
+}
+
 void CommandRing::push(int fuse, RingCommand command, const RingCommandArguments& arguments,
                        std::span<const iovec> buffers, std::uint64_t tag) {
+  io_uring_sqe& sqe = next_submission(tag);
+  sqe.opcode = IORING_OP_URING_CMD;
+  sqe.fd = fuse;
+  sqe.cmd_op = static_cast<std::uint32_t>(command);
+  sqe.addr = reinterpret_cast<std::uint64_t>(buffers.data());
+  sqe.len = static_cast<std::uint32_t>(buffers.size());
+  std::memcpy(reinterpret_cast<std::byte*>(&sqe) + kArgumentsAt, &arguments, sizeof(arguments));
+}
+
+// The kernel looks at it with the next call of the system.
+io_uring_sqe& CommandRing::next_submission(std::uint64_t tag) {
   auto* const tail_at = rings_.at<std::uint32_t>(params_.sq_off.tail);
   const std::uint32_t tail = *tail_at;
   const std::uint32_t index = tail & (params_.sq_entries - 1);
   auto* const bytes = submissions_.at<std::byte>(index * kSubmissionBytes);
   std::memset(bytes, 0, kSubmissionBytes);
   auto* const sqe = reinterpret_cast<io_uring_sqe*>(bytes);
-  sqe->opcode = IORING_OP_URING_CMD;
-  sqe->fd = fuse;
-  sqe->cmd_op = static_cast<std::uint32_t>(command);
-  sqe->addr = reinterpret_cast<std::uint64_t>(buffers.data());
-  sqe->len = static_cast<std::uint32_t>(buffers.size());
   sqe->user_data = tag;
-  std::memcpy(bytes + kArgumentsAt, &arguments, sizeof(arguments));
   rings_.at<std::uint32_t>(params_.sq_off.array)[index] = index;
   std::atomic_ref(*tail_at).store(tail + 1, std::memory_order_release);
   ++queued_;
+  return *sqe;
 }
 
 Result<bool> CommandRing::enter(unsigned completions, const __kernel_timespec* patience) {

@@ -33,6 +33,8 @@ class CommandRing {
   // In `queue`, which is that of the entry but for a refusal.
   void push_register(int fuse, const RingEntry& entry, std::uint16_t queue, std::uint64_t tag);
   void push_commit(int fuse, std::uint64_t commit_id, std::uint16_t queue, std::uint64_t tag);
+  // A completion when there is something to read from `fd`, once.
+  void push_poll(int fd, std::uint64_t tag);
   // Submits what is queued.
   Status submit();
   struct Completion {
@@ -63,6 +65,7 @@ class CommandRing {
   };
 
   CommandRing(OwnedFd fd, const io_uring_params& params);
+  io_uring_sqe& next_submission(std::uint64_t tag);
   void push(int fuse, RingCommand command, const RingCommandArguments& arguments, std::span<const iovec> buffers,
             std::uint64_t tag);
   bool has_completion() const;

@@ -188,11 +188,23 @@ Device::Device(OwnedFd fuse, FileSystem& fs, const Negotiated& negotiated, std::
 
 Result<std::unique_ptr<Device>> Device::take_over(std::vector<OwnedFd> descriptors, const DeviceState& state,
                                                   FileSystem& fs) {
-  if (descriptors.empty()) return fail(Errc::kInvalid, "no descriptor of a FUSE connection");
-  for (const DeviceState::Wait& wait : state.waits) {
-    if (wait.descriptor >= descriptors.size()) return fail(Errc::kInvalid, "a wait without its descriptor");
+  const std::size_t memories = state.rings.memories.size();
+  if (descriptors.size() <= memories) return fail(Errc::kInvalid, "no descriptor of a FUSE connection");
+  std::vector<OwnedFd> of_rings;
+  for (std::size_t i = descriptors.size() - memories; i < descriptors.size(); ++i) {
+    of_rings.push_back(std::move(descriptors[i]));
   }
-  std::unique_ptr<Device> device(new Device(std::move(descriptors[0]), fs, state.negotiated, nullptr));
+  descriptors.resize(descriptors.size() - memories);
+  for (const DeviceState::Wait& wait : state.waits) {
+    if (wait.descriptor == DeviceState::kOverRing ? !state.over_rings : wait.descriptor >= descriptors.size())
+      return fail(Errc::kInvalid, "a wait without its descriptor");
+  }
+  std::unique_ptr<RingQueues> rings;
+  if (state.over_rings) {
+    STOA_TRY(taken, RingQueues::take_over(descriptors[0].get(), state.rings, std::move(of_rings), processors()));
+    rings = std::move(taken);
+  }
+  std::unique_ptr<Device> device(new Device(std::move(descriptors[0]), fs, state.negotiated, std::move(rings)));
   device->paused_ = true;
   LockWaits& waits = device->dispatcher_->lock_waits();
   (void)waits.pause({});  // there is no question yet
@@ -204,22 +216,33 @@ Result<std::unique_ptr<Device>> Device::take_over(std::vector<OwnedFd> descripto
     device->free_seats_.push_back(device->seats_.back().get());
   }
   for (const DeviceState::Wait& wait : state.waits) {
-    if (!waits.add(wait.unique, wait.caller, wait.lock, *device->seats_[wait.descriptor])) {
+    ReplyChannel* channel = nullptr;
+    if (wait.descriptor == DeviceState::kOverRing) {
+      STOA_TRY(found, device->rings_->channel_of(wait.unique));
+      channel = found;
+    } else {
+      channel = device->seats_[wait.descriptor].get();
+    }
+    if (!waits.add(wait.unique, wait.caller, wait.lock, *channel)) {
       return fail(Errc::kBusy, "the system starts no more threads; end some programs");
     }
   }
+  if (device->rings_) STOA_CHECK_OK(device->rings_->start_paused(*device->dispatcher_));
   if (!device->add_worker()) return fail(Errc::kBusy, "the system starts no more threads; end some programs");
   return device;
 }
 
 Status Device::may_pause() const {
-  if (!rings_) return {};
-  return fail(Errc::kNotSupported,
-              "its requests come over io_uring, which the kernel lets no other process take over; unmount it and mount "
-              "it again (while /sys/module/fuse/parameters/enable_uring is N, if the next process is to take it over)");
+  return rings_ ? rings_->may_pause() : Status{};
 }
 
-Status Device::pause(Clock::time_point until) {
+Status Device::pause(const std::string& directory, Clock::time_point until) {
+  const Status paused = pause_all(directory, until);
+  if (!paused) resume();
+  return paused;
+}
+
+Status Device::pause_all(const std::string& directory, Clock::time_point until) {
   handle_break_signal();
   std::unique_lock lock(mutex_);
   paused_ = true;
@@ -230,32 +253,54 @@ Status Device::pause(Clock::time_point until) {
   const bool quiet = parked_ == workers_;
   const bool ended = ends_ || workers_ == 0;
   lock.unlock();
-  if (quiet && !ended && dispatcher_->lock_waits().pause(until)) return {};
-  resume();
-  return ended ? fail(Errc::kShutdown, "it was unmounted") : fail(Errc::kTimeout, "a request of it does not end");
+  if (ended) return fail(Errc::kShutdown, "it was unmounted");
+  // Interrupts, which would answer who waits, come over the descriptors.
+  if (!quiet || !dispatcher_->lock_waits().pause(until)) return fail(Errc::kTimeout, "a request of it does not end");
+  return rings_ ? pause_rings(directory, until) : Status{};
+}
+
+Status Device::pause_rings(const std::string& directory, Clock::time_point until) {
+  if (!rings_->serve()) return {};
+  STOA_TRY(fill, RingFill::open(directory, rings_->name_of_fill()));
+  fill_ = std::move(fill);
+  return rings_->pause(*fill_, processors(), until);
 }
 
 void Device::resume() {
   dispatcher_->lock_waits().resume();
-  const std::lock_guard lock(mutex_);
-  paused_ = false;
-  resumed_.notify_all();
+  if (rings_) rings_->resume();
+  {
+    const std::lock_guard lock(mutex_);
+    paused_ = false;
+    resumed_.notify_all();
+  }
+  if (!fill_) return;
+  fill_.reset();
+  rings_->end_of_fill();
 }
 
 DeviceState Device::state(std::vector<int>& descriptors) {
-  DeviceState state{.negotiated = negotiated_};
+  DeviceState state{.negotiated = negotiated_, .over_rings = fill_ != nullptr};
   descriptors = {fuse_.get()};
   for (const LockWaits::Waiting& wait : dispatcher_->lock_waits().waiting()) {
-    const int fd = static_cast<const Seat*>(wait.channel)->fd();
-    const auto at = std::ranges::find(descriptors, fd) - descriptors.begin();
-    if (static_cast<std::size_t>(at) == descriptors.size()) descriptors.push_back(fd);
-    state.waits.push_back({wait.unique, wait.caller, wait.lock, static_cast<std::size_t>(at)});
+    std::size_t at = DeviceState::kOverRing;
+    if (!state.over_rings || !rings_->has_waiting(wait.unique)) {
+      const int fd = static_cast<const Seat*>(wait.channel)->fd();
+      at = static_cast<std::size_t>(std::ranges::find(descriptors, fd) - descriptors.begin());
+      if (at == descriptors.size()) descriptors.push_back(fd);
+    }
+    state.waits.push_back({wait.unique, wait.caller, wait.lock, at});
   }
+  if (!state.over_rings) return state;
+  std::vector<int> memories;
+  state.rings = rings_->state(memories);
+  descriptors.insert(descriptors.end(), memories.begin(), memories.end());
   return state;
 }
 
 void Device::leave() {
   dispatcher_->lock_waits().leave();
+  if (rings_) rings_->leave();
   const std::lock_guard lock(mutex_);
   handed_over_ = true;
   resumed_.notify_all();

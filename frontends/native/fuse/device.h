@@ -7,6 +7,8 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -26,8 +28,11 @@ struct DeviceState {
     LockCall lock{};
     std::size_t descriptor = 0;  // the one that the kernel takes the reply from
   };
+  static constexpr std::size_t kOverRing = ~std::size_t{0};  // a wait in an entry of the rings, instead of a descriptor
   Negotiated negotiated{};
   std::vector<Wait> waits{};
+  bool over_rings = false;
+  RingState rings{};
 };
 
 class Device {
@@ -36,7 +41,8 @@ class Device {
   // kernel is too old. kShutdown: it was unmounted. kBusy: no thread is to be had. `fs` outlives the device.
   static Result<std::unique_ptr<Device>> start(OwnedFd fuse, FileSystem& fs);
   // The connection of another process, paused. `descriptors`: those that state() has told there. kInvalid: a wait is
-  // not of one of them. kBusy: no thread is to be had. Nothing is answered before resume().
+  // not of one of them, or as RingQueues::take_over(). kBusy: no thread is to be had, or something of this process lies
+  // where the memory of the rings must be. Nothing is answered, and nothing told to the kernel, before resume().
   static Result<std::unique_ptr<Device>> take_over(std::vector<OwnedFd> descriptors, const DeviceState& state,
                                                    FileSystem& fs);
   // Blocks until the kernel has ended the connection: unmount the file system first. One that is paused is left as it
@@ -52,17 +58,20 @@ class Device {
   bool over_ring() const { return rings_ && rings_->used(); }
 
   // --- for another process, which goes on with the connection
-  // kNotSupported: the kernel may send requests over io_uring, and would end those that it gives to a process that
-  // ends.
+  // kNotSupported: a part of the rings was lost by an error.
   Status may_pause() const;
-  // Requests stay in the kernel from now on, until resume(). Returns when none is under way: those that run end, those
-  // that wait for a lock keep waiting. kTimeout: one takes longer than until then. kShutdown: it was unmounted. With
-  // these nothing has changed. May be called, by one thread that serves no request, when may_pause() says so.
-  Status pause(std::chrono::steady_clock::time_point until);
+  // Requests stay in the kernel from now on, or in entries of the rings, until resume(). Returns when none is under
+  // way: those that run end, those that wait for a lock keep waiting. `directory`: where it is mounted. kTimeout: one
+  // takes longer than until then. kShutdown: it was unmounted. kBusy, kNotSupported: as RingFill. With these all has
+  // gone on. May be called, by one thread that serves no request, when may_pause() says so.
+  Status pause(const std::string& directory, std::chrono::steady_clock::time_point until);
+  // Over rings, it blocks until the requests of the RingFill are answered.
   void resume();
-  // While it is paused. `descriptors`: of the connection, and of who waits; they stay this object's.
+  // While it is paused. `descriptors`: of the connection, of who waits, and of the memory of the rings; they stay this
+  // object's.
   DeviceState state(std::vector<int>& descriptors);
-  // Another process has gone on: wait() returns, and nothing is answered here any more.
+  // Another process has gone on: wait() returns, and nothing is answered here any more. Over rings, the destructor
+  // blocks until that process has answered, or has ended.
   void leave();
 
   // A worker is busy as long as its request blocks, so there are as many as requests that block, up to this. More
@@ -77,6 +86,9 @@ class Device {
   class Seat;
 
   Device(OwnedFd fuse, FileSystem& fs, const Negotiated& negotiated, std::unique_ptr<RingQueues> rings);
+  // What pause() does, but for the end of a failure.
+  Status pause_all(const std::string& directory, Clock::time_point until);
+  Status pause_rings(const std::string& directory, Clock::time_point until);
   // With mutex_. False: the system has no more threads.
   bool add_worker();
   // Waits while the device is paused. False: another process goes on.
@@ -87,6 +99,8 @@ class Device {
   bool became_idle();
   void leave(Seat& seat);
 
+  // Ends behind all descriptors of the connection: nobody else may be left who ends it.
+  std::unique_ptr<RingFill> fill_;
   const OwnedFd fuse_;
   const Negotiated negotiated_;
   Notifier notifier_;

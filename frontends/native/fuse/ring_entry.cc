@@ -7,21 +7,14 @@
 
 namespace stoa::native::fuse {
 
-Result<std::unique_ptr<RingEntry>> RingEntry::make(std::uint16_t queue) {
-  // Memory that is not touched is not taken.
-  void* const at = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (at == MAP_FAILED) return fail(Errc::kNoSpace, "no memory for requests of the kernel");
-  return std::unique_ptr<RingEntry>(new RingEntry(queue, static_cast<std::byte*>(at)));
-}
-
-RingEntry::RingEntry(std::uint16_t queue, std::byte* memory)
+RingEntry::RingEntry(std::uint16_t queue, const RingMemory& memory, std::uint32_t slot, RingUse use)
     : queue_(queue),
+      slot_(slot),
       memory_(memory),
-      buffers_{iovec{memory, sizeof(RingEntryHead)}, iovec{memory + kPayloadAt, kIoBytes}} {}
-
-RingEntry::~RingEntry() {
-  ::munmap(memory_, kBytes);
-}
+      at_(memory.slot(slot)),
+      buffers_{iovec{at_, sizeof(RingEntryHead)}, iovec{at_ + kPayloadAt, kIoBytes}},
+      touched_(use == RingUse::kIdle ? 0 : kIoBytes),  // another process may have touched all
+      use_(use) {}
 
 fuse_in_header RingEntry::header() const {
   fuse_in_header header;
@@ -38,15 +31,20 @@ std::span<const std::byte> RingEntry::request() {
   if (argument_bytes > sizeof(head()->argument)) return {};
   const std::size_t fixed_bytes = sizeof(header) + argument_bytes;
   const bool in_front = header.len <= kRequestHeadBytes;
-  std::byte* const begin = in_front ? memory_ + kRequestAt : memory_ + kPayloadAt - fixed_bytes;
+  std::byte* const begin = in_front ? at_ + kRequestAt : at_ + kPayloadAt - fixed_bytes;
   std::memcpy(begin, &header, sizeof(header));
   std::memcpy(begin + sizeof(header), head()->argument, argument_bytes);
-  if (in_front) std::memcpy(begin + fixed_bytes, memory_ + kPayloadAt, payload_bytes);
+  if (in_front) std::memcpy(begin + fixed_bytes, at_ + kPayloadAt, payload_bytes);
   return {begin, header.len};
 }
 
+bool RingEntry::asks_for_attribute(std::string_view name) const {
+  if (header().opcode != FUSE_GETXATTR || head()->payload_bytes != name.size() + 1) return false;
+  return std::memcmp(at_ + kPayloadAt, name.data(), name.size()) == 0;
+}
+
 void RingEntry::give_back() {
-  ::madvise(memory_ + kPayloadAt + kKeptBytes, kIoBytes - kKeptBytes, MADV_DONTNEED);
+  ::madvise(at_ + kPayloadAt + kKeptBytes, kIoBytes - kKeptBytes, MADV_REMOVE);
   touched_ = 0;
 }
 

@@ -4,19 +4,30 @@
 #include <sys/uio.h>
 
 #include <array>
-#include <memory>
+#include <atomic>
 #include <span>
+#include <string_view>
 
 #include "base/error.h"
 #include "frontends/native/fuse/kernel_abi.h"
 #include "frontends/native/fuse/ring_abi.h"
+#include "frontends/native/fuse/ring_memory.h"
 
 namespace stoa::native::fuse {
 
+// What is done with an entry, as the thread tells that has it.
+enum class RingUse : std::uint8_t {
+  kIdle,   // the kernel has it, or is just giving a request to the thread
+  kRuns,   // its request is worked on
+  kWaits,  // its request waits for a lock
+  kHeld,   // its request has come while the queues are paused
+  kFills,  // so, and it is one of a RingFill
+};
+
 class RingEntry {
  public:
-  static Result<std::unique_ptr<RingEntry>> make(std::uint16_t queue);
-  ~RingEntry();
+  // `memory` outlives it.
+  RingEntry(std::uint16_t queue, const RingMemory& memory, std::uint32_t slot, RingUse use = RingUse::kIdle);
   RingEntry(const RingEntry&) = delete;
   RingEntry& operator=(const RingEntry&) = delete;
 
@@ -24,8 +35,10 @@ class RingEntry {
   // payload, a large payload stays where it is. Empty: lengths contradict each other.
   std::span<const std::byte> request();
   std::uint64_t unique() const { return header().unique; }
+  // Whether the request is for the extended attribute of this name.
+  bool asks_for_attribute(std::string_view name) const;
   // For a large reply; what is written here is not copied any more.
-  std::span<std::byte> payload() { return {memory_ + kPayloadAt, kIoBytes}; }
+  std::span<std::byte> payload() { return {at_ + kPayloadAt, kIoBytes}; }
   // Puts the reply together. `body` may lie in payload().
   void put_reply(int error, std::span<const std::byte> body);
 
@@ -34,24 +47,31 @@ class RingEntry {
   bool is_large() const { return touched_ > kKeptBytes; }
 
   std::uint16_t queue() const { return queue_; }
+  const RingMemory& memory() const { return memory_; }
+  std::uint32_t slot() const { return slot_; }
   std::uint64_t commit_id() const { return head()->commit_id; }
   std::span<const iovec> buffers() const { return buffers_; }
 
+  RingUse use() const { return use_.load(); }
+  void set_use(RingUse use) { use_.store(use); }
+
  private:
-  static constexpr std::size_t kRequestAt = 4096;  // the head of the entry lies before it
+  static constexpr std::size_t kRequestAt = RingMemory::kHeadBytes;  // the head of the entry lies before it
   static constexpr std::size_t kPayloadAt = kRequestAt + kRequestHeadBytes;
-  static constexpr std::size_t kBytes = kPayloadAt + kIoBytes;
+  static_assert(kPayloadAt + kIoBytes == RingMemory::kSlotBytes);
 
   static constexpr std::size_t kKeptBytes = 64 << 10;
 
-  RingEntry(std::uint16_t queue, std::byte* memory);
-  RingEntryHead* head() const { return reinterpret_cast<RingEntryHead*>(memory_); }
+  RingEntryHead* head() const { return reinterpret_cast<RingEntryHead*>(at_); }
   fuse_in_header header() const;
 
   const std::uint16_t queue_;
-  std::byte* const memory_;
+  const std::uint32_t slot_;
+  const RingMemory& memory_;
+  std::byte* const at_;
   const std::array<iovec, 2> buffers_;
   std::size_t touched_ = 0;  // of the payload
+  std::atomic<RingUse> use_;
 };
 
 }  // namespace stoa::native::fuse

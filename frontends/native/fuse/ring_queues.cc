@@ -1,13 +1,14 @@
 #include "frontends/native/fuse/ring_queues.h"
 
-#include <pthread.h>
-#include <signal.h>
+#include <sys/eventfd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <numeric>
 #include <system_error>
 
 #include "base/log.h"
+#include "frontends/native/fuse/blocked_signals.h"
 
 namespace stoa::native::fuse {
 namespace {
@@ -15,6 +16,7 @@ namespace {
 // Beyond the processors of every machine.
 constexpr std::uint16_t kNoQueue = 0xffff;
 constexpr std::uint32_t kCommandsAtOnce = 256;
+constexpr std::uint64_t kWake = ~std::uint64_t{0};  // a tag that is of no entry
 
 }  // namespace
 
@@ -23,23 +25,39 @@ Result<std::unique_ptr<RingQueues>> RingQueues::prepare(int fuse, const Processo
     return fail(Errc::kNotSupported, "/sys does not tell the processors");
   }
   std::unique_ptr<RingQueues> queues(new RingQueues(fuse, processors.possible));
+  STOA_CHECK_OK(queues->open());
   // The kernel wants an entry in the queue of each processor that there may ever be.
-  for (std::uint32_t i = 0; i < processors.possible; ++i) {
-    const bool runs = std::ranges::find(processors.running, i) != processors.running.end();
-    STOA_CHECK_OK(queues->add_entries(static_cast<std::uint16_t>(i), runs ? kEntries : kEntriesAtRest,
-                                      runs ? kParkedMost : kEntriesAtRest / 2));
+  std::vector<std::uint32_t> counts(processors.possible, kEntriesAtRest);
+  for (const std::uint32_t running : processors.running) {
+    if (running < counts.size()) counts[running] = kEntries;
   }
-  STOA_TRY(ring, CommandRing::open(kCommandsAtOnce));
-  queues->ring_ = std::move(ring);
+  STOA_CHECK_OK(queues->add_entries(counts));
   return queues;
 }
 
-Status RingQueues::add_entries(std::uint16_t queue, std::uint32_t count, std::uint32_t parked_most) {
-  queues_[queue].parked_most = parked_most;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    STOA_TRY(entry, RingEntry::make(queue));
-    entries_.push_back(std::move(entry));
+Status RingQueues::open() {
+  STOA_TRY(name, RingFill::new_name());
+  name_of_fill_ = std::move(name);
+  wake_ = OwnedFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!wake_) return fail_errno(errno, "eventfd");
+  STOA_TRY(ring, CommandRing::open(kCommandsAtOnce));
+  ring_ = std::move(ring);
+  return {};
+}
+
+Status RingQueues::add_entries(const std::vector<std::uint32_t>& counts) {
+  const auto slots = std::accumulate(counts.begin(), counts.end(), std::uint32_t{0});
+  if (slots == 0) return {};
+  STOA_TRY(memory, RingMemory::make(slots));
+  std::uint32_t slot = 0;
+  for (std::size_t queue = 0; queue < counts.size(); ++queue) {
+    queues_[queue].entries += counts[queue];
+    for (std::uint32_t i = 0; i < counts[queue]; ++i) {
+      fresh_.push_back(entries_.size());
+      entries_.push_back(std::make_unique<RingEntry>(static_cast<std::uint16_t>(queue), *memory, slot++));
+    }
   }
+  memories_.push_back(std::move(memory));
   return {};
 }
 
@@ -49,18 +67,22 @@ RingQueues::~RingQueues() {
 
 void RingQueues::start(Dispatcher& dispatcher) {
   dispatcher_ = &dispatcher;
-  // Signals are for the threads of the program.
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  if (start_reserve()) {
+    registered_.wait(false);
+    return;
+  }
+  log_error("mount", "the system starts no more threads; requests come over /dev/fuse", {});
+  renounce();
+}
+
+Status RingQueues::start_reserve() {
+  const BlockedSignals blocked;
   try {
     reserve_ = std::thread([this] { reserve(); });
   } catch (const std::system_error&) {
-    log_error("mount", "the system starts no more threads; requests come over /dev/fuse", {});
-    renounce();
+    return fail(Errc::kBusy, "the system starts no more threads; end some programs");
   }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (reserve_.joinable()) registered_.wait(false);
+  return {};
 }
 
 void RingQueues::renounce() {
@@ -71,45 +93,103 @@ void RingQueues::renounce() {
 
 Status RingQueues::register_entries() {
   STOA_CHECK_OK(ring_->enable());
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    ring_->push_register(fuse_, *entries_[i], entries_[i]->queue(), i);
+  for (std::size_t i = 0; i < fresh_.size(); ++i) {
+    const RingEntry& entry = *entries_[fresh_[i]];
+    ring_->push_register(fuse_, entry, entry.queue(), fresh_[i]);
     if ((i + 1) % kCommandsAtOnce == 0) STOA_CHECK_OK(ring_->submit());
   }
+  STOA_CHECK_OK(ring_->submit());
+  ring_->push_poll(wake_.get(), kWake);
   return ring_->submit();
 }
 
 void RingQueues::reserve() {
+  {
+    // Of another process: nothing is told to the kernel before this one serves.
+    std::unique_lock lock(hold_mutex_);
+    resumed_.wait(lock, [this] { return !is_held(); });
+    if (left_) return;
+  }
   const Status registered = register_entries();
   registered_.store(true);
   registered_.notify_all();
-  if (!registered) log_error("mount", "FUSE over io_uring fails", {{"cause", describe(registered.error())}});
-  for (std::size_t left = registered ? entries_.size() : 0; left > 0;) {
-    const auto done = ring_->submit_and_wait();
-    if (!done) {
-      log_error("mount", "the reserve of FUSE's rings ends", {{"cause", describe(done.error())}});
-      return;
-    }
-    RingEntry& entry = *entries_[done->tag];
-    if (done->result < 0) {
-      --left;
-      if (is_end_of_connection(done->result)) {
-        end();
-      } else {
-        log_error("mount", "the kernel refused an entry of a ring", {{"errno", -done->result}});
-      }
-    } else if (seat(entry)) {
-      --left;
-    } else {
-      // Better than a request that waits for ever.
-      entry.put_reply(ENOMEM, {});
-      ring_->push_commit(fuse_, entry.commit_id(), entry.queue(), done->tag);
-    }
+  if (!registered) {
+    log_error("mount", "FUSE over io_uring fails", {{"cause", describe(registered.error())}});
+    return lost_an_entry();
+  }
+  for (std::size_t left = fresh_.size() + held_.size(); left > 0 && !left_;) {
+    // Whoever leaves does not resume.
+    if (paused_)
+      tell_held();
+    else
+      serve_held(left);
+    if (left > 0 && !take_completion(left)) return lost_an_entry();
   }
 }
 
-bool RingQueues::seat(RingEntry& entry) {
+bool RingQueues::take_completion(std::size_t& left) {
+  const auto done = ring_->submit_and_wait();
+  if (!done) {
+    log_error("mount", "the reserve of FUSE's rings ends", {{"cause", describe(done.error())}});
+    return false;
+  }
+  if (done->tag == kWake) {
+    eventfd_t times = 0;
+    ::eventfd_read(wake_.get(), &times);
+    ring_->push_poll(wake_.get(), kWake);
+    return true;
+  }
+  if (done->result < 0) {
+    --left;
+    if (is_end_of_connection(done->result)) {
+      end();
+    } else {
+      log_error("mount", "the kernel refused an entry of a ring", {{"errno", -done->result}});
+      lost_an_entry();
+    }
+    return true;
+  }
+  entries_[done->tag]->set_use(RingUse::kRuns);
+  held_.push_back(done->tag);
+  return true;
+}
+
+void RingQueues::tell_held() {
+  for (const std::size_t number : held_) {
+    RingEntry& entry = *entries_[number];
+    if (entry.use() == RingUse::kRuns) entry.set_use(is_fill(entry) ? RingUse::kFills : RingUse::kHeld);
+  }
+}
+
+void RingQueues::serve_held(std::size_t& left) {
+  for (const std::size_t number : held_) {
+    RingEntry& entry = *entries_[number];
+    if (entry.use() == RingUse::kFills || is_fill(entry)) {
+      answer_from_reserve(number, ENODATA);
+    } else if (seat(entry)) {
+      --left;
+    } else {
+      answer_from_reserve(number, ENOMEM);  // better than a request that waits for ever
+    }
+  }
+  held_.clear();
+}
+
+void RingQueues::answer_from_reserve(std::size_t number, int error) {
+  RingEntry& entry = *entries_[number];
+  entry.put_reply(error, {});
+  entry.set_use(RingUse::kIdle);
+  ring_->push_commit(fuse_, entry.commit_id(), entry.queue(), number);
+  (void)ring_->submit();  // what fails is found when the reserve waits
+}
+
+Result<std::unique_ptr<RingSeat>> RingQueues::make_seat(RingEntry& entry) {
   used_.store(true, std::memory_order_relaxed);
-  auto made = RingSeat::make(fuse_, entry, *this);
+  return RingSeat::make(fuse_, entry, *this);
+}
+
+bool RingQueues::seat(RingEntry& entry) {
+  auto made = make_seat(entry);
   if (!made) return false;
   const std::lock_guard lock(mutex_);
   if (!(*made)->start()) return false;
@@ -119,6 +199,10 @@ bool RingQueues::seat(RingEntry& entry) {
 
 void RingQueues::end() {
   if (ended_.exchange(true)) return;
+  {
+    const std::lock_guard lock(hold_mutex_);
+    resumed_.notify_all();
+  }
   const std::lock_guard lock(mutex_);
   for (const auto& seat : seats_) seat->end();
 }
@@ -130,7 +214,7 @@ void RingQueues::wait() {
 }
 
 bool RingQueues::park(std::uint16_t queue) {
-  if (queues_[queue].parked.fetch_add(1) < queues_[queue].parked_most) return true;
+  if (queues_[queue].parked.fetch_add(1) < queues_[queue].parked_most()) return true;
   unpark(queue);
   return false;
 }

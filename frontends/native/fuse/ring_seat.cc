@@ -33,6 +33,11 @@ bool RingSeat::start() {
   return true;
 }
 
+bool RingSeat::wait_first() {
+  state_.store(State::kAsked);
+  return may_reply_later();
+}
+
 void RingSeat::join() {
   if (thread_.joinable()) thread_.join();
 }
@@ -81,19 +86,17 @@ void RingSeat::run() {
   stay_at_processor();
   if (const Status enabled = ring_->enable(); !enabled) {
     log_error("mount", "a ring of FUSE cannot be used", {{"cause", describe(enabled.error())}});
-    return;
+    return queues_.lost_an_entry();
   }
-  while (serve()) {
+  for (bool goes_on = parked_ ? take_reply() : serve(); goes_on; goes_on = serve()) {
     if (!committed_) push_commit();
+    entry_.set_use(RingUse::kIdle);
     const auto done = next();
     if (done && done->result >= 0) continue;
-    if (done && is_end_of_connection(done->result)) {
-      queues_.end();
-    } else {
-      log_error("mount", "a ring of FUSE ends",
-                {{"cause", done ? "errno " + std::to_string(-done->result) : describe(done.error())}});
-    }
-    return;
+    if (done && is_end_of_connection(done->result)) return queues_.end();
+    log_error("mount", "a ring of FUSE ends",
+              {{"cause", done ? "errno " + std::to_string(-done->result) : describe(done.error())}});
+    return queues_.lost_an_entry();
   }
 }
 
@@ -109,6 +112,15 @@ Result<CommandRing::Completion> RingSeat::next() {
 
 bool RingSeat::serve() {
   committed_ = false;
+  switch (queues_.arrived(entry_)) {
+    case RingQueues::Arrived::kOfAnother:
+      return false;
+    case RingQueues::Arrived::kFill:
+      entry_.put_reply(ENODATA, {});
+      return true;
+    case RingQueues::Arrived::kRequest:
+      break;
+  }
   state_.store(State::kAsked);
   const auto request = entry_.request();
   if (request.empty() || !queues_.dispatcher().handle(request, entry_.payload(), *this)) {
@@ -117,8 +129,16 @@ bool RingSeat::serve() {
   }
   // FORGET, which has no reply: the kernel, where it cannot use an entry of READDIRPLUS, waits for the commit of one.
   if (!parked_) reply(entry_.unique(), 0, {});
+  return take_reply();
+}
+
+bool RingSeat::take_reply() {
+  if (parked_) entry_.set_use(RingUse::kWaits);
   const bool answered = state_.load() == State::kAnswered || wait_for_reply();
-  if (std::exchange(parked_, false)) queues_.unpark(entry_.queue());
+  if (std::exchange(parked_, false)) {
+    if (answered) entry_.set_use(RingUse::kRuns);
+    queues_.unpark(entry_.queue());
+  }
   return answered;
 }
 

@@ -22,9 +22,12 @@ class RingSeat : public ReplyChannel {
 
   // Begins with the request that is in the entry. False: the system starts no more threads.
   bool start();
+  // Before start(): the request waits for a lock already, and only its reply is left. False: too many wait.
+  bool wait_first();
   void join();
   // A reply that is waited for does not come any more.
   void end();
+  const RingEntry& entry() const { return entry_; }
   void reply(std::uint64_t unique, int error, std::span<const std::byte> body) override;
   bool may_reply_later() override;
   void deliver() override;
@@ -35,8 +38,9 @@ class RingSeat : public ReplyChannel {
   RingSeat(int fuse, RingEntry& entry, RingQueues& queues) : fuse_(fuse), entry_(entry), queues_(queues) {}
   void stay_at_processor() const;
   void run();
-  // Answers the request that is in the entry. False: the connection has ended.
+  // Answers the request that is in the entry. False: the connection has ended, or another process answers.
   bool serve();
+  bool take_reply();
   bool wait_for_reply();
   void push_commit();
   Result<CommandRing::Completion> next();

@@ -141,6 +141,10 @@ void pass_device(Pass& pass, Device& device) {
     pass_all(pass, lock.file.id, lock.file.handle, lock.owner, lock.range.offset, lock.range.length, lock.exclusive,
              lock.flock, lock.pid);
   });
+  pass_all(pass, device.over_rings);
+  pass_list(pass, device.rings.memories, [&](auto& memory) { pass_all(pass, memory.address, memory.slots); });
+  pass_list(pass, device.rings.entries,
+            [&](auto& entry) { pass_all(pass, entry.queue, entry.memory, entry.slot, entry.fills); });
 }
 
 template <class Pass, class Mount>

@@ -18,7 +18,7 @@
 
 namespace stoa::native::mount {
 
-inline constexpr std::uint32_t kHandedVersion = 1;         // one more with every change of the layout
+inline constexpr std::uint32_t kHandedVersion = 2;         // one more with every change of the layout
 inline constexpr std::size_t kHandedBytesMost = 1u << 30;  // some millions of open files
 
 struct HandedMount {

@@ -255,9 +255,9 @@ Result<fuse::OwnedFd> MountWatch::take_socket() {
   return fail(Errc::kAccess, "the mount is served for user " + std::to_string(user_) + "; take it over as that user");
 }
 
-void MountWatch::wait_for_end() {
+void MountWatch::wait_for_end(std::chrono::milliseconds patience) {
   pollfd ended{process_.get(), POLLIN, 0};
-  while (process_ && ::poll(&ended, 1, -1) < 0 && errno == EINTR) continue;
+  while (process_ && ::poll(&ended, 1, static_cast<int>(patience.count())) < 0 && errno == EINTR) continue;
 }
 
 }  // namespace stoa::native::mount

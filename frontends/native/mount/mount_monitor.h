@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -67,9 +68,10 @@ class MountWatch {
   static Result<MountWatch> connect(const std::string& directory);
   // Blocks for the next report, at most some seconds. kShutdown: the connection has ended. kTimeout: nothing came.
   Result<MountReport> next();
-  // Blocks until the process has ended.
-  void wait_for_end();
-  // For a process that takes the mount over; this object is of no use after it. kAccess: another user's serves it.
+  // Blocks until the process has ended, or, not for ever, so long.
+  static constexpr std::chrono::milliseconds kForEver{-1};
+  void wait_for_end(std::chrono::milliseconds patience = kForEver);
+  // For a process that takes the mount over; only wait_for_end() is of use after it. kAccess: another user's serves it.
   Result<fuse::OwnedFd> take_socket();
 
  private:

@@ -158,7 +158,7 @@ Result<Handing::Handed> ServedMount::stop_steps() {
   // While requests are still answered: the kernel waits for some of them before it forgets pages.
   STOA_CHECK_OK(client_->leases().give_all_back(Clock::now() + kStepPatience));
   client_->storage().write_everything_back();
-  STOA_CHECK_OK(device_->pause(Clock::now() + kStepPatience));
+  STOA_CHECK_OK(device_->pause(options_.directory, Clock::now() + kStepPatience));
   client_->storage().write_everything_back();
   auto session = client_->client().hand_over(Deadline(Clock::now() + kStepPatience));
   if (!session) {
@@ -237,6 +237,8 @@ Status replace_mount(const std::string& directory, const std::function<Status(Mo
   mount.client().client().take_session();
   mount.device().resume();
   mount.start_monitor(std::move(taken.listener));
+  // Over io_uring its own requests are answered here, and the directory is busy as long as they are not.
+  watch.wait_for_end(kStepPatience);
   serves();
   log_info("mount", "taken over from another process", {{"url", options.url}, {"directory", options.directory}});
   mount.wait();

@@ -20,7 +20,7 @@ Status serve_mount(const MountOptions& options, const std::function<void()>& mou
 // Takes the mount on `directory` over from the process that serves it, of the same user, and goes on as serve_mount()
 // does. Programs that use it notice nothing. `amend` gets the options of that process and may change the key file, TLS
 // and `soft`; when it fails, nothing has happened. On an error before `serves` is called the other process goes on, and
-// the error says in a sentence why. Requests over io_uring cannot be taken over: kNotSupported.
+// the error says in a sentence why.
 Status replace_mount(const std::string& directory, const std::function<Status(MountOptions&)>& amend,
                      const std::function<void()>& serves);
 

@@ -174,8 +174,7 @@ TEST_P(FuseDevice, AnotherDeviceGoesOnUnderLoad) {
       }
     });
   }
-  const bool may = GetParam() == Transport::kDevFuse;
-  for (int i = 0; i < 50; ++i) EXPECT_EQ(hand_over(), may ? '+' : '-');
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(hand_over(), handed());
   over = true;
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0);
@@ -184,28 +183,26 @@ TEST_P(FuseDevice, AnotherDeviceGoesOnUnderLoad) {
 }
 
 TEST_P(FuseDevice, WhoWaitsForALockWaitsOnAtAnotherDevice) {
-  if (GetParam() == Transport::kIoUring) return;  // it is refused: AnotherDeviceGoesOnUnderLoad
   std::vector<pid_t> waiters;
   for (int i = 0; i < 40; ++i) waiters.push_back(lock_waiter(path("lock")));
   wait_for_size("lock", 40);
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(hand_over(), '+');
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(hand_over(), handed());
   ::kill(waiters.back(), SIGTERM);
   EXPECT_EQ(result_of(waiters.back()), 255);
   waiters.pop_back();
-  EXPECT_EQ(hand_over(), '+');
+  EXPECT_EQ(hand_over(), handed());
   write_to("release");
   for (const pid_t waiter : waiters) EXPECT_EQ(result_of(waiter), 0);
 }
 
 TEST_P(FuseDevice, ARequestThatDoesNotEndKeepsTheDevice) {
-  if (GetParam() == Transport::kIoUring) return;
   const pid_t reader = stuck_reader(path("stuck"));
   wait_for_size("release", 1);
-  EXPECT_EQ(hand_over(), 't');
+  EXPECT_EQ(hand_over(std::chrono::milliseconds(300)), 't');
   EXPECT_EQ(status_of(path("stuck")).st_size, 1);
   write_to("release");
   EXPECT_EQ(result_of(reader), 0);
-  EXPECT_EQ(hand_over(), '+');
+  EXPECT_EQ(hand_over(), handed());
   EXPECT_EQ(status_of(path("stuck")).st_size, 1);
 }
 

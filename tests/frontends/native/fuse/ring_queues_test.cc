@@ -92,5 +92,55 @@ TEST(FuseRingQueuesPrepared, NotWithoutProcessors) {
   EXPECT_FALSE(RingQueues::prepare(-1, {.possible = 70'000, .running = {0}}));
 }
 
+// What the old process says is looked at before anything is done with it.
+TEST(FuseRingQueuesTaken, AStateThatContradictsItselfIsRefused) {
+  const Processors two{.possible = 2, .running = {0, 1}};
+  auto first = RingMemory::make(4);
+  ASSERT_TRUE(first);
+  const OwnedFd fd(::dup((*first)->fd()));
+  const RingState::Memory memory{.address = (*first)->address(), .slots = 4};
+  first->reset();
+  const auto take = [&](const RingState& state, std::size_t descriptors) {
+    std::vector<OwnedFd> memories;
+    for (std::size_t i = 0; i < descriptors; ++i) memories.emplace_back(::dup(fd.get()));
+    const auto taken = RingQueues::take_over(-1, state, std::move(memories), two);
+    return taken ? std::optional<Errc>{} : taken.error().code;
+  };
+  using Entries = std::vector<RingState::Entry>;
+  for (const Entries& wrong : {Entries{{.queue = 2}}, Entries{{.memory = 1}}, Entries{{.slot = 4}},
+                               Entries{{.slot = 3}, {.queue = 1, .slot = 3}}}) {
+    EXPECT_EQ(take({.memories = {memory}, .entries = wrong}, 1), Errc::kInvalid);
+  }
+  EXPECT_EQ(take({.memories = {memory}}, 0), Errc::kInvalid);
+  EXPECT_EQ(take({.memories = {memory}}, 2), Errc::kInvalid);
+  EXPECT_EQ(take({.memories = {memory, memory}}, 2), Errc::kBusy);
+  EXPECT_FALSE(take({.memories = {memory}, .entries = {{.queue = 1, .slot = 3}, {.slot = 0, .fills = true}}}, 1));
+  EXPECT_FALSE(RingQueues::take_over(-1, {}, {}, {}));
+}
+
+TEST(FuseRingQueuesTaken, AWaitWithoutItsEntryIsRefused) {
+  const auto queues = RingQueues::take_over(-1, {}, {}, {.possible = 1, .running = {0}});
+  ASSERT_TRUE(queues) << describe(queues.error());
+  const auto channel = (*queues)->channel_of(7);
+  ASSERT_FALSE(channel);
+  EXPECT_EQ(channel.error().code, Errc::kInvalid);
+}
+
+TEST(FuseRingFill, TellsWhenItsRequestsGoElsewhere) {
+  const auto name = RingFill::new_name();
+  ASSERT_TRUE(name);
+  EXPECT_NE(*name, *RingFill::new_name());
+  EXPECT_FALSE(RingFill::open("/no/such/directory", *name));
+  const auto fill = RingFill::open(std::filesystem::temp_directory_path().string(), *name);
+  ASSERT_TRUE(fill) << describe(fill.error());
+  EXPECT_FALSE((*fill)->any_ended());
+  const Status beyond = (*fill)->add(60'000);
+  ASSERT_FALSE(beyond);
+  EXPECT_EQ(beyond.error().code, Errc::kNotSupported);
+  EXPECT_FALSE((*fill)->any_ended());
+  ASSERT_TRUE((*fill)->add(0));
+  while (!(*fill)->any_ended()) std::this_thread::yield();
+}
+
 }  // namespace
 }  // namespace stoa::native::fuse

@@ -116,12 +116,13 @@ class SpecialFiles : public StubFileSystem {
 // The device that has the connection at the moment.
 class ServingDevice {
  public:
-  ServingDevice(SpecialFiles& files, std::unique_ptr<Device> device) : files_(files), device_(std::move(device)) {}
+  ServingDevice(SpecialFiles& files, std::string directory, std::unique_ptr<Device> device)
+      : files_(files), directory_(std::move(directory)), device_(std::move(device)) {}
   // As ServedDevice::hand_over(). By one thread.
-  char hand_over() {
+  char hand_over(std::chrono::milliseconds patience) {
     const std::shared_ptr<Device> old = now();
-    if (!old->may_pause()) return '-';
-    if (!old->pause(std::chrono::steady_clock::now() + std::chrono::milliseconds(300))) return 't';
+    if (!old->may_pause()) return '!';
+    if (!old->pause(directory_, std::chrono::steady_clock::now() + patience)) return 't';
     std::vector<int> kept;
     const DeviceState state = old->state(kept);
     std::vector<OwnedFd> descriptors;
@@ -132,7 +133,10 @@ class ServingDevice {
     others.emplace_back(::dup(kept[0]));
     if (Device::take_over({}, state, files_) || Device::take_over(std::move(others), wrong, files_)) return '!';
     auto fresh = Device::take_over(std::move(descriptors), state, files_);
-    if (!fresh) return '!';
+    if (!fresh) {
+      old->resume();
+      return fresh.error().code == Errc::kBusy && state.over_rings ? '-' : '!';
+    }
     const std::lock_guard lock(mutex_);
     device_ = std::move(*fresh);
     files_.device = device_.get();
@@ -154,6 +158,7 @@ class ServingDevice {
     return device_;
   }
   SpecialFiles& files_;
+  const std::string directory_;
   std::mutex mutex_;  // guards device_
   std::shared_ptr<Device> device_;
 };
@@ -235,9 +240,9 @@ int ServedDevice::wait_for_server() {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 255;
 }
 
-char ServedDevice::hand_over() const {
+char ServedDevice::hand_over(std::chrono::milliseconds patience) const {
   char answer = 0;
-  EXPECT_EQ(::write(control_, "?", 1), 1);
+  EXPECT_EQ(::write(control_, &patience, sizeof(patience)), static_cast<ssize_t>(sizeof(patience)));
   EXPECT_EQ(::read(control_, &answer, 1), 1);
   return answer;
 }
@@ -266,11 +271,11 @@ void ServedDevice::serve(int ready, int control) {
   if (::write(ready, word.data(), word.size()) < 0) ::_exit(1);
   ::close(ready);
   if (!device) ::_exit(0);
-  ServingDevice serving(files, std::move(device));
+  ServingDevice serving(files, directory_, std::move(device));
   std::thread([&serving, control] {
-    for (char byte = 0; ::read(control, &byte, 1) == 1;) {
-      byte = serving.hand_over();
-      if (::write(control, &byte, 1) != 1) return;
+    for (std::chrono::milliseconds patience{}; ::read(control, &patience, sizeof(patience)) == sizeof(patience);) {
+      const char answer = serving.hand_over(patience);
+      if (::write(control, &answer, 1) != 1) return;
     }
   }).detach();
   serving.wait();

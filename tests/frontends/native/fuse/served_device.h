@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <string>
@@ -34,9 +35,10 @@ class ServedDevice : public ::testing::TestWithParam<Transport> {
   // `force`: requests that block are given up.
   void unmount(bool force = false) const;
   void kill_server() const;
-  // Another device goes on with the connection, in the server. '+': it does; '-': it may not; 't': a request does not
-  // end, and the first one went on.
-  char hand_over() const;
+  // Another device goes on with the connection, in the server. '+': it does; 't': a request does not end within the
+  // patience, and the first one went on. Over io_uring only another process can: all is stopped, and then goes on: '-'.
+  char hand_over(std::chrono::milliseconds patience = std::chrono::seconds(30)) const;
+  char handed() const { return GetParam() == Transport::kDevFuse ? '+' : '-'; }
   // Its exit code, 255 when it was killed. Once.
   int wait_for_server();
 

@@ -37,7 +37,10 @@ HandedMount a_mount() {
                                       .exclusive = true,
                                       .flock = true,
                                       .pid = 42},
-                             .descriptor = 43}}};
+                             .descriptor = 43}},
+                  .over_rings = true,
+                  .rings = {.memories = {{.address = 44, .slots = 45}},
+                            .entries = {{.queue = 46, .memory = 47, .slot = 48, .fills = true}}}};
   return mount;
 }
 
@@ -56,6 +59,10 @@ TEST(HandedMount, ComesBackAsItWas) {
   EXPECT_TRUE(back->files.opens.at(0).directory);
   EXPECT_EQ(back->files.locks.at(0).pid, 30u);
   EXPECT_EQ(back->device.waits.at(0).descriptor, 43u);
+  EXPECT_TRUE(back->device.over_rings);
+  EXPECT_EQ(back->device.rings.memories.at(0).address, 44u);
+  EXPECT_EQ(back->device.rings.entries.at(0).slot, 48u);
+  EXPECT_TRUE(back->device.rings.entries.at(0).fills);
   EXPECT_EQ(back->device.waits.at(0).lock.range, (core::LockRange{.offset = 40, .length = 41}));
 }
 

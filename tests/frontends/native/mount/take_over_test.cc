@@ -75,7 +75,7 @@ TEST_F(Talk, AllGoesToTheNewProcess) {
 }
 
 TEST_F(Talk, AnotherVersionStopsNothing) {
-  for (const std::string wish : {"replace 0", "replace 2", "replace", "replace -1", "", "take 1"}) {
+  for (const std::string wish : {"replace 0", "replace 1", "replace 3", "replace", "replace -1", "", "take 2"}) {
     fuse::OwnedFd socket(::dup(theirs.get()));
     EXPECT_FALSE(hand_over(wish, std::move(socket), listener.get(), old)) << wish;
     std::array<char, 256> answer{};
