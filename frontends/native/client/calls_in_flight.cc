@@ -104,22 +104,22 @@ std::shared_ptr<CallsInFlight::Call> CallsInFlight::asked(U32 number, U32 sequen
   return open ? call : nullptr;
 }
 
-bool CallsInFlight::answered(const std::shared_ptr<Call>& call, std::shared_ptr<const Bytes> reply) {
+bool CallsInFlight::answered(const std::shared_ptr<Call>& call, std::shared_ptr<const Bytes> reply,
+                             const MessageView& answer) {
   Done done;
   {
     const std::lock_guard lock(mutex_);
     Slot& slot = slots_[call->slot];
     if (slot.call != call || call->reply != nullptr) return true;
     if (!call->abandoned) {
+      call->answer = answer;
       call->reply = std::move(reply);
       if (call->waiting) slot.changed.notify_one();
       if (!call->done) return true;
       --channels_[channel_of(call->slot)].unattended;
       done = call->done;
     } else {
-      MessageView view;
-      (void)cut_message(*reply, view);
-      const WireStatus status{view.header.status};
+      const WireStatus status{answer.header.status};
       // It runs yet: the slot is not free before its reply.
       if (status == WireStatus::in_progress) return false;
       if (!is_counted(status)) --slot.sequence;

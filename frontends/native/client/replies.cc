@@ -15,9 +15,7 @@ std::span<const std::byte> Replies::data(std::size_t operation) const {
   return one.payload.subspan(reply.data_at, reply.data_bytes);
 }
 
-Status Replies::append(std::shared_ptr<const Bytes> body, std::span<const U16> codes) {
-  MessageView view;
-  if (cut_message(*body, view) != Cut::kWhole) return fail(Errc::kCorrupt);
+Status Replies::append(std::shared_ptr<const Bytes> body, const MessageView& view, std::span<const U16> codes) {
   std::span<const std::byte> rest = view.operations;
   std::vector<One> brought;
   while (!rest.empty()) {

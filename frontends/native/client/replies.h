@@ -39,9 +39,9 @@ class Replies {
   // The file of an operation (Attributes::id of its reply); 0: none.
   U64 file(std::size_t operation) const { return replies_[operation].file; }
 
-  // Of the client: adds what one message has brought for the operations with these codes. kCorrupt: it is not what the
-  // protocol says.
-  Status append(std::shared_ptr<const Bytes> body, std::span<const U16> codes);
+  // Of the client: adds what one message has brought for the operations with these codes. `view`: cut from it, whole.
+  // kCorrupt: it is not what the protocol says.
+  Status append(std::shared_ptr<const Bytes> body, const MessageView& view, std::span<const U16> codes);
   void drop_last() { replies_.pop_back(); }
   // Those of the rest of the batch, which was asked for again.
   void join(Replies more);
