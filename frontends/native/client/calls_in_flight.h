@@ -13,6 +13,7 @@
 
 #include "base/deadline.h"
 #include "frontends/native/client/frame.h"
+#include "frontends/native/client/wake_up.h"
 
 namespace stoa::native {
 
@@ -48,6 +49,7 @@ class CallsInFlight {
     std::int64_t sent_ns = 0;              // the first time, by boot_now_ns(); 0: not yet
     bool abandoned = false;                // nobody waits for it; its slot is free when it is answered
     bool waiting = false;                  // a thread does
+    bool sleeps = false;                   // and nobody has woken it
     Done done{};                           // instead of that: who answers it calls it, with no lock held
   };
 
@@ -117,7 +119,7 @@ class CallsInFlight {
   struct Slot {
     U32 sequence = 0;
     std::shared_ptr<Call> call{};
-    std::condition_variable changed{};  // for who waits for it
+    WakeUp woken{};  // of the thread that waits for it
   };
   struct Channel {
     bool up = false, broken = false;
@@ -131,8 +133,15 @@ class CallsInFlight {
   };
 
   std::shared_ptr<Call> take_slot_locked(Done done);
-  void leave_locked(std::size_t channel);
-  void hand_on_locked(std::size_t channel);
+  // Whom to tell, once the lock is let go: who is told under it wakes only to wait for it. Null: nobody.
+  struct Told {
+    WakeUp* caller = nullptr;
+    std::condition_variable* thread = nullptr;
+    void tell() const;
+  };
+  Told wake_locked(Slot& slot);  // the thread that waits there, if it sleeps
+  Told leave_locked(std::size_t channel);
+  Told next_reader_locked(std::size_t channel);
   bool abandoned_writes_locked(const std::vector<U64>& files) const;
 
   mutable std::mutex mutex_;  // guards what follows
