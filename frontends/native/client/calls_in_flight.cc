@@ -105,7 +105,7 @@ std::shared_ptr<CallsInFlight::Call> CallsInFlight::asked(U32 number, U32 sequen
   return open ? call : nullptr;
 }
 
-bool CallsInFlight::answered(const std::shared_ptr<Call>& call, std::shared_ptr<const Bytes> reply,
+bool CallsInFlight::answered(const std::shared_ptr<Call>& call, std::shared_ptr<const Content> reply,
                              const MessageView& answer) {
   Done done;
   Slot& slot = slots_[call->slot];

@@ -43,14 +43,14 @@ class CallsInFlight {
   // One message and what becomes of it.
   struct Call {
     U32 slot = 0, sequence = 0;
-    std::shared_ptr<const Frame> frame{};  // null: it is being made
-    std::shared_ptr<const Bytes> reply{};  // null: not yet
-    MessageView answer{};                  // cut from it
-    std::int64_t sent_ns = 0;              // the first time, by boot_now_ns(); 0: not yet
-    bool abandoned = false;                // nobody waits for it; its slot is free when it is answered
-    bool waiting = false;                  // a thread does
-    bool sleeps = false;                   // and nobody has woken it
-    Done done{};                           // instead of that: who answers it calls it, with no lock held
+    std::shared_ptr<const Frame> frame{};    // null: it is being made
+    std::shared_ptr<const Content> reply{};  // null: not yet
+    MessageView answer{};                    // cut from it
+    std::int64_t sent_ns = 0;                // the first time, by boot_now_ns(); 0: not yet
+    bool abandoned = false;                  // nobody waits for it; its slot is free when it is answered
+    bool waiting = false;                    // a thread does
+    bool sleeps = false;                     // and nobody has woken it
+    Done done{};                             // instead of that: who answers it calls it, with no lock held
   };
 
   CallsInFlight(U32 slots, std::size_t channels, ChannelReading& reading)
@@ -89,7 +89,7 @@ class CallsInFlight {
   // A reply has come. Returns what it answers; null: nobody asked.
   std::shared_ptr<Call> asked(U32 slot, U32 sequence) const;
   // `answer` is cut from the reply. False: its caller waits no more.
-  bool answered(const std::shared_ptr<Call>& call, std::shared_ptr<const Bytes> reply, const MessageView& answer);
+  bool answered(const std::shared_ptr<Call>& call, std::shared_ptr<const Content> reply, const MessageView& answer);
   // The frames that are not answered, of the slots of a channel. They are sent now.
   std::vector<std::shared_ptr<const Frame>> unanswered(std::size_t channel, std::int64_t now_ns);
   // As it is now: readdress_all() replaces it.

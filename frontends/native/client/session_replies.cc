@@ -72,7 +72,7 @@ void lose_lease_of(const RecordView& operation, ClientLeases& leases) {
 
 }  // namespace
 
-bool SessionClient::take(std::size_t channel, const std::shared_ptr<const Bytes>& body) {
+bool SessionClient::take(std::size_t channel, const std::shared_ptr<const Content>& body) {
   MessageView view;
   if (cut_message(*body, view) != Cut::kWhole) return false;
   const WireStatus status{view.header.status};

@@ -52,7 +52,7 @@ void read_reply(const Bytes& frame, MessageView view) {
   std::span<const std::byte> rest = view.operations;
   while (const auto record = next_record(rest)) codes.push_back(static_cast<U16>(record->fixed.size() % 68));
   Replies replies;
-  auto body = std::make_shared<const Bytes>(frame.begin() + kFrameHeadBytes, frame.end());
+  auto body = std::make_shared<const Content>(frame.begin() + kFrameHeadBytes, frame.end());
   if (cut_message(*body, view) != Cut::kWhole || !replies.append(body, view, codes)) return;
   for (std::size_t i = 0; i < replies.size(); ++i) (void)replies.data(i);
 }

@@ -48,7 +48,7 @@ class Echo final : public ChannelReading {
     MessageView answer;
     answer.header.slot = call->slot;
     answer.header.sequence = call->sequence;
-    (void)calls_->answered(call, std::make_shared<const Bytes>(1), answer);
+    (void)calls_->answered(call, std::make_shared<const Content>(1), answer);
   }
 
  private:
