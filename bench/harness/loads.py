@@ -141,6 +141,7 @@ def _lib(load, what, connections, inflight, *more, name=None, generator="lib_loa
 # libstoa, and NFSv3 against the same server. Some loads are of one of the two.
 NATIVE_LIB = [
     _lib("getattr", "attributes by name, 16 a call, 2 threads : GETATTR, 2 x 16", 2, 16, "--seconds", 4),
+    _lib("lookup", "attributes by name, 16 a call, 2 threads : LOOKUP by name, 2 x 16", 2, 16, "--seconds", 4),
     _lib("getattr-ring", "attributes by name, a ring of 16 in each of 2 threads", 2, 16, "--seconds", 4, servers=("stoa",)),
     _lib("read-small", "4 KiB files by name, a ring of 16 in each of 2 threads : LOOKUP + READ, 2 x 16", 2, 16, "--seconds", 4),
     _lib("read-small", "4 KiB file by name : LOOKUP + READ, one at a time", 1, 1, "--seconds", 4, name="read-small-1"),

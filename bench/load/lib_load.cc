@@ -19,9 +19,9 @@ void read_small(const LibOptions& options, const LibSession& session, Outcome& o
 
 const std::map<std::string, LibLoad>& lib_loads() {
   static const std::map<std::string, LibLoad> loads{
-      {"getattr", stat_by_name},         {"getattr-ring", stat_by_ring},   {"read-small", read_small},
-      {"read-small-call", read_by_name}, {"create-write", create_durably}, {"seq-write", write_file},
-      {"seq-read", read_file},
+      {"getattr", stat_by_name},  {"lookup", stat_by_name},          {"getattr-ring", stat_by_ring},
+      {"read-small", read_small}, {"read-small-call", read_by_name}, {"create-write", create_durably},
+      {"seq-write", write_file},  {"seq-read", read_file},
   };
   return loads;
 }

@@ -106,6 +106,11 @@ Result<std::size_t> LeasedStorage::read(const Asker& asker, core::FileId id, Ope
   return through(open, [&](OpenNumber known) { return below_.read(asker, id, known, offset, into); });
 }
 
+Result<StorageBytes> LeasedStorage::read_to_keep(const Asker& asker, core::FileId id, OpenNumber open,
+                                                 std::uint64_t offset, std::size_t length) {
+  return through(open, [&](OpenNumber known) { return below_.read_to_keep(asker, id, known, offset, length); });
+}
+
 Result<StorageWritten> LeasedStorage::write(const Asker& asker, core::FileId id, OpenNumber open, std::uint64_t offset,
                                             std::span<const std::byte> data, WriteWay way) {
   const LeaseTicket ticket = cache_.ticket();

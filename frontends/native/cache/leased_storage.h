@@ -109,6 +109,8 @@ class LeasedStorage : public ForwardingStorage, public LeaseCovers, public Lease
   void close(const Asker& asker, OpenNumber open) override;
   Result<std::size_t> read(const Asker& asker, core::FileId id, OpenNumber open, std::uint64_t offset,
                            std::span<std::byte> into) override;
+  Result<StorageBytes> read_to_keep(const Asker& asker, core::FileId id, OpenNumber open, std::uint64_t offset,
+                                    std::size_t length) override;
   Result<StorageWritten> write(const Asker& asker, core::FileId id, OpenNumber open, std::uint64_t offset,
                                std::span<const std::byte> data, WriteWay way) override;
   std::vector<Result<StorageWritten>> write_all(const Asker& asker, std::span<const StorageWrite> writes) override;

@@ -49,11 +49,12 @@ Result<std::shared_ptr<CallsInFlight::Call>> CallsInFlight::begin(const Patience
   }
   if (session != session_) readdress(frame->head, session_);
   call->frame = std::move(frame);
-  if (call->done) {
-    Channel& channel = channels_[channel_of(call->slot)];
-    ++channel.unattended;
-    if (!channel.read) channel.thread.notify_one();
-  }
+  if (!call->done) return call;
+  Channel& channel = channels_[channel_of(call->slot)];
+  ++channel.unattended;
+  const Told told{.thread = channel.read ? nullptr : &channel.thread};
+  lock.unlock();
+  told.tell();
   return call;
 }
 
@@ -104,22 +105,26 @@ std::shared_ptr<CallsInFlight::Call> CallsInFlight::asked(U32 number, U32 sequen
   return open ? call : nullptr;
 }
 
-bool CallsInFlight::answered(const std::shared_ptr<Call>& call, std::shared_ptr<const Bytes> reply) {
+bool CallsInFlight::answered(const std::shared_ptr<Call>& call, std::shared_ptr<const Content> reply,
+                             const MessageView& answer) {
   Done done;
+  Slot& slot = slots_[call->slot];
   {
-    const std::lock_guard lock(mutex_);
-    Slot& slot = slots_[call->slot];
+    std::unique_lock lock(mutex_);
     if (slot.call != call || call->reply != nullptr) return true;
     if (!call->abandoned) {
+      call->answer = answer;
       call->reply = std::move(reply);
-      if (call->waiting) slot.changed.notify_one();
-      if (!call->done) return true;
+      if (!call->done) {
+        const Told told = wake_locked(slot);
+        lock.unlock();
+        told.tell();
+        return true;
+      }
       --channels_[channel_of(call->slot)].unattended;
       done = call->done;
     } else {
-      MessageView view;
-      (void)cut_message(*reply, view);
-      const WireStatus status{view.header.status};
+      const WireStatus status{answer.header.status};
       // It runs yet: the slot is not free before its reply.
       if (status == WireStatus::in_progress) return false;
       if (!is_counted(status)) --slot.sequence;
@@ -222,7 +227,7 @@ std::vector<std::shared_ptr<CallsInFlight::Call>> CallsInFlight::stop() {
   const std::lock_guard lock(mutex_);
   stopped_ = true;
   for (Slot& slot : slots_) {
-    slot.changed.notify_all();
+    wake_locked(slot).tell();
     if (slot.call != nullptr && slot.call->done && slot.call->reply == nullptr && slot.call->frame != nullptr)
       unattended.push_back(std::exchange(slot.call, nullptr));
   }

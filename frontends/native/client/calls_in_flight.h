@@ -13,6 +13,7 @@
 
 #include "base/deadline.h"
 #include "frontends/native/client/frame.h"
+#include "frontends/native/client/wake_up.h"
 
 namespace stoa::native {
 
@@ -42,12 +43,14 @@ class CallsInFlight {
   // One message and what becomes of it.
   struct Call {
     U32 slot = 0, sequence = 0;
-    std::shared_ptr<const Frame> frame{};  // null: it is being made
-    std::shared_ptr<const Bytes> reply{};  // null: not yet
-    std::int64_t sent_ns = 0;              // the first time, by boot_now_ns(); 0: not yet
-    bool abandoned = false;                // nobody waits for it; its slot is free when it is answered
-    bool waiting = false;                  // a thread does
-    Done done{};                           // instead of that: who answers it calls it, with no lock held
+    std::shared_ptr<const Frame> frame{};    // null: it is being made
+    std::shared_ptr<const Content> reply{};  // null: not yet
+    MessageView answer{};                    // cut from it
+    std::int64_t sent_ns = 0;                // the first time, by boot_now_ns(); 0: not yet
+    bool abandoned = false;                  // nobody waits for it; its slot is free when it is answered
+    bool waiting = false;                    // a thread does
+    bool sleeps = false;                     // and nobody has woken it
+    Done done{};                             // instead of that: who answers it calls it, with no lock held
   };
 
   CallsInFlight(U32 slots, std::size_t channels, ChannelReading& reading)
@@ -85,8 +88,8 @@ class CallsInFlight {
   std::shared_ptr<const Frame> leaves(Call& call, std::int64_t now_ns);
   // A reply has come. Returns what it answers; null: nobody asked.
   std::shared_ptr<Call> asked(U32 slot, U32 sequence) const;
-  // False: its caller waits no more.
-  bool answered(const std::shared_ptr<Call>& call, std::shared_ptr<const Bytes> reply);
+  // `answer` is cut from the reply. False: its caller waits no more.
+  bool answered(const std::shared_ptr<Call>& call, std::shared_ptr<const Content> reply, const MessageView& answer);
   // The frames that are not answered, of the slots of a channel. They are sent now.
   std::vector<std::shared_ptr<const Frame>> unanswered(std::size_t channel, std::int64_t now_ns);
   // As it is now: readdress_all() replaces it.
@@ -116,7 +119,7 @@ class CallsInFlight {
   struct Slot {
     U32 sequence = 0;
     std::shared_ptr<Call> call{};
-    std::condition_variable changed{};  // for who waits for it
+    WakeUp woken{};  // of the thread that waits for it
   };
   struct Channel {
     bool up = false, broken = false;
@@ -130,8 +133,15 @@ class CallsInFlight {
   };
 
   std::shared_ptr<Call> take_slot_locked(Done done);
-  void leave_locked(std::size_t channel);
-  void hand_on_locked(std::size_t channel);
+  // Whom to tell, once the lock is let go: who is told under it wakes only to wait for it. Null: nobody.
+  struct Told {
+    WakeUp* caller = nullptr;
+    std::condition_variable* thread = nullptr;
+    void tell() const;
+  };
+  Told wake_locked(Slot& slot);  // the thread that waits there, if it sleeps
+  Told leave_locked(std::size_t channel);
+  Told next_reader_locked(std::size_t channel);
   bool abandoned_writes_locked(const std::vector<U64>& files) const;
 
   mutable std::mutex mutex_;  // guards what follows

@@ -56,8 +56,8 @@ std::string sentence(WireStatus why, const LoginWish& wish) {
 }
 
 // The next message of the log-in, which is to be of this kind.
-Result<std::shared_ptr<const Bytes>> expect(ClientConnection& connection, MessageKind kind, const LoginWish& wish,
-                                            MessageView& view, std::chrono::milliseconds& wait) {
+Result<std::shared_ptr<const Content>> expect(ClientConnection& connection, MessageKind kind, const LoginWish& wish,
+                                              MessageView& view, std::chrono::milliseconds& wait) {
   STOA_TRY(body, connection.receive(kStepPatience));
   if (cut_message(*body, view) != Cut::kWhole) return fail(Errc::kCorrupt, "the server's answer is damaged");
   if (view.header.kind == static_cast<U16>(MessageKind::kRefused)) {

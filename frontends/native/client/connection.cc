@@ -185,13 +185,13 @@ Result<std::size_t> ClientConnection::read_some(std::byte* to, std::size_t bytes
   }
 }
 
-Result<std::shared_ptr<const Bytes>> ClientConnection::try_receive() {
+Result<std::shared_ptr<const Content>> ClientConnection::try_receive() {
   for (;;) {
     if (body_ == nullptr && staged() >= kFrameHeadBytes) {
       const auto bytes = body_bytes(stage_.get() + stage_begin_);
       if (!bytes) return fail(Errc::kCorrupt, "what answers there does not speak the native protocol");
       stage_begin_ += kFrameHeadBytes;
-      body_ = pool_.take(*bytes);
+      body_ = std::make_shared<Content>(*bytes);
       body_at_ = 0;
     }
     if (body_ != nullptr) {
@@ -199,10 +199,10 @@ Result<std::shared_ptr<const Bytes>> ClientConnection::try_receive() {
       if (here > 0) std::memcpy(body_->data() + body_at_, stage_.get() + stage_begin_, here);
       stage_begin_ += here;
       body_at_ += here;
-      if (body_at_ == body_->size()) return std::shared_ptr<const Bytes>(std::exchange(body_, nullptr));
+      if (body_at_ == body_->size()) return std::shared_ptr<const Content>(std::exchange(body_, nullptr));
       if (body_->size() - body_at_ >= kStageBytes) {
         STOA_TRY(got, read_some(body_->data() + body_at_, body_->size() - body_at_));
-        if (got == 0) return std::shared_ptr<const Bytes>();
+        if (got == 0) return std::shared_ptr<const Content>();
         body_at_ += got;
         continue;
       }
@@ -212,12 +212,12 @@ Result<std::shared_ptr<const Bytes>> ClientConnection::try_receive() {
     stage_end_ = staged();
     stage_begin_ = 0;
     STOA_TRY(got, read_some(stage_.get() + stage_end_, kStageBytes - stage_end_));
-    if (got == 0) return std::shared_ptr<const Bytes>();
+    if (got == 0) return std::shared_ptr<const Content>();
     stage_end_ += got;
   }
 }
 
-Result<std::shared_ptr<const Bytes>> ClientConnection::receive(std::chrono::milliseconds patience) {
+Result<std::shared_ptr<const Content>> ClientConnection::receive(std::chrono::milliseconds patience) {
   const auto until = std::chrono::steady_clock::now() + patience;
   for (;;) {
     STOA_TRY(body, try_receive());

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "frontends/native/client/body_pool.h"
+#include "frontends/native/client/large_memory.h"
 #include "frontends/native/protocol/message.h"
 #include "frontends/tls/stream.h"
 
@@ -36,9 +36,9 @@ class ClientConnection {
   Status send(std::span<const std::byte> head, std::span<const std::byte> payload = {});
   // The next body. kTimeout: it has not come in this time (a part of it stays). kIo: closed or broken. kCorrupt: no
   // frame.
-  Result<std::shared_ptr<const Bytes>> receive(std::chrono::milliseconds patience);
+  Result<std::shared_ptr<const Content>> receive(std::chrono::milliseconds patience);
   // The next body if it has come; else null. Never blocks. Errors as receive().
-  Result<std::shared_ptr<const Bytes>> try_receive();
+  Result<std::shared_ptr<const Content>> try_receive();
   // Whether try_receive() has something without anything more to come.
   bool ready() const { return staged() >= kFrameHeadBytes || hidden(); }
   // Until something is to be read (the end, too). False: not in this time. Negative: for ever.
@@ -57,11 +57,10 @@ class ClientConnection {
   const int fd_;
   std::unique_ptr<tls::Stream> tls_;  // null: plain
   std::mutex send_mutex_;             // one frame at a time
-  BodyPool pool_;
   // What was read and is no body yet. A body that is longer than the stage is read to its own place.
   const std::unique_ptr<std::byte[]> stage_;
   std::size_t stage_begin_ = 0, stage_end_ = 0;
-  std::shared_ptr<Bytes> body_;  // has come up to body_at_
+  std::shared_ptr<Content> body_;  // has come up to body_at_
   std::size_t body_at_ = 0;
 };
 

@@ -31,6 +31,11 @@ struct LargeAllocator {
   LargeAllocator(const LargeAllocator<U>&) {}  // NOLINT(google-explicit-constructor): as allocators are
   T* allocate(std::size_t count) { return static_cast<T*>(LargeMemory::take(count * sizeof(T))); }
   void deallocate(T* memory, std::size_t count) noexcept { LargeMemory::give(memory, count * sizeof(T)); }
+  // A new element has anything in it: it is written at once.
+  template <class U>
+  void construct(U* at) noexcept {
+    ::new (static_cast<void*>(at)) U;
+  }
   bool operator==(const LargeAllocator&) const = default;
 };
 

@@ -1,6 +1,7 @@
 // Who reads a channel: a caller that waits for its reply, the next one when that has it, and the channel's own thread
 // when nobody waits.
 #include <algorithm>
+#include <utility>
 
 #include "frontends/native/client/call_turns.h"
 #include "frontends/native/client/calls_in_flight.h"
@@ -14,6 +15,15 @@ constexpr std::chrono::milliseconds kCalm{1};
 constexpr std::chrono::milliseconds kNap{4};  // while callers read
 
 }  // namespace
+
+void CallsInFlight::Told::tell() const {
+  if (caller != nullptr) caller->give();
+  if (thread != nullptr) thread->notify_one();
+}
+
+CallsInFlight::Told CallsInFlight::wake_locked(Slot& slot) {
+  return slot.call != nullptr && std::exchange(slot.call->sleeps, false) ? Told{.caller = &slot.woken} : Told{};
+}
 
 Status CallsInFlight::wait(const std::shared_ptr<Call>& call, const Patience& patience) {
   const std::size_t number = channel_of(call->slot);
@@ -37,47 +47,50 @@ Status CallsInFlight::wait(const std::shared_ptr<Call>& call, const Patience& pa
       reading_.read(number, turns.until());
       lock.lock();
     } else {
-      if (reads) leave_locked(number);
+      if (reads) leave_locked(number).tell();
       reads = false;
-      if (!stopped_) turns.wait(slot.changed, lock);
+      if (stopped_) continue;
+      call->sleeps = true;
+      lock.unlock();
+      slot.woken.sleep(turns.until());
+      lock.lock();
+      call->sleeps = false;
     }
   }
   call->waiting = false;
-  if (reads) {
-    leave_locked(number);
-  } else {
-    hand_on_locked(number);  // what was told to this one may have been meant for another
-  }
-  if (call->reply != nullptr) return {};
-  call->abandoned = true;
-  return waited;
+  // What was told to this one may have been meant for another.
+  const Told told = reads ? leave_locked(number) : next_reader_locked(number);
+  const bool replied = call->reply != nullptr;
+  if (!replied) call->abandoned = true;
+  lock.unlock();
+  told.tell();
+  return replied ? Status{} : waited;
 }
 
-void CallsInFlight::leave_locked(std::size_t number) {
+CallsInFlight::Told CallsInFlight::leave_locked(std::size_t number) {
   Channel& channel = channels_[number];
   channel.read = false;
   channel.last_read = Deadline::Clock::now();
   channel.unread.notify_all();
-  hand_on_locked(number);
+  return next_reader_locked(number);
 }
 
-void CallsInFlight::hand_on_locked(std::size_t number) {
+CallsInFlight::Told CallsInFlight::next_reader_locked(std::size_t number) {
   Channel& channel = channels_[number];
-  if (channel.read || !channel.up) return;
+  if (channel.read || !channel.up) return {};
   for (std::size_t i = number; i < slots_.size(); i += channels_.size()) {
     const auto& call = slots_[i].call;
     if (call == nullptr || !call->waiting || call->reply != nullptr) continue;
-    slots_[i].changed.notify_one();
-    return;
+    return wake_locked(slots_[i]);  // one that is awake will see it
   }
-  if (channel.thread_rests || channel.unattended > 0) channel.thread.notify_one();
+  return {.thread = channel.thread_rests || channel.unattended > 0 ? &channel.thread : nullptr};
 }
 
 void CallsInFlight::channel_up(std::size_t number) {
   const std::lock_guard lock(mutex_);
   channels_[number].broken = false;
   channels_[number].up = true;
-  hand_on_locked(number);
+  next_reader_locked(number).tell();
 }
 
 void CallsInFlight::channel_down(std::size_t number) {
@@ -124,11 +137,15 @@ bool CallsInFlight::begin_reading(std::size_t number) {
 }
 
 void CallsInFlight::end_reading(std::size_t number) {
-  const std::lock_guard lock(mutex_);
-  Channel& channel = channels_[number];
-  channel.read = false;
-  channel.unread.notify_all();
-  hand_on_locked(number);
+  Told told;
+  {
+    const std::lock_guard lock(mutex_);
+    Channel& channel = channels_[number];
+    channel.read = false;
+    channel.unread.notify_all();
+    told = next_reader_locked(number);
+  }
+  told.tell();
 }
 
 }  // namespace stoa::native

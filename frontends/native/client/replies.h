@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "frontends/native/client/large_memory.h"
 #include "frontends/native/protocol/message.h"
 
 namespace stoa::native {
@@ -36,12 +37,15 @@ class Replies {
   }
   // The bytes that a read has brought.
   std::span<const std::byte> data(std::size_t operation) const;
+  // The same, with the message that they lie in.
+  std::shared_ptr<const std::byte[]> shared_data(std::size_t operation) const;
+  std::size_t bytes() const;  // of the messages that it keeps
   // The file of an operation (Attributes::id of its reply); 0: none.
   U64 file(std::size_t operation) const { return replies_[operation].file; }
 
-  // Of the client: adds what one message has brought for the operations with these codes. kCorrupt: it is not what the
-  // protocol says.
-  Status append(std::shared_ptr<const Bytes> body, std::span<const U16> codes);
+  // Of the client: adds what one message has brought for the operations with these codes. `view`: cut from it, whole.
+  // kCorrupt: it is not what the protocol says.
+  Status append(std::shared_ptr<const Content> body, const MessageView& view, std::span<const U16> codes);
   void drop_last() { replies_.pop_back(); }
   // Those of the rest of the batch, which was asked for again.
   void join(Replies more);
@@ -52,9 +56,10 @@ class Replies {
     WireStatus status = WireStatus::ok;
     RecordView record{};
     std::span<const std::byte> payload{};
+    std::size_t body = 0;  // of bodies_
     U64 file = 0;
   };
-  std::vector<std::shared_ptr<const Bytes>> bodies_;
+  std::vector<std::shared_ptr<const Content>> bodies_;
   std::vector<One> replies_;
 };
 

@@ -99,12 +99,10 @@ Result<Replies> SessionClient::run_once(const Batch& batch, const Bytes& block, 
   for (;;) {
     send(*call);
     STOA_CHECK_OK(out_of_time(calls_->wait(call, patience)));
-    MessageView view;
-    (void)cut_message(*call->reply, view);
-    const WireStatus status{view.header.status};
+    const WireStatus status{call->answer.header.status};
     if (status == WireStatus::ok) {
       Replies replies;
-      const Status sound = replies.append(call->reply, batch.codes());
+      const Status sound = replies.append(call->reply, call->answer, batch.codes());
       calls_->end(call);
       if (!sound) return fail(sound.error());
       return replies;

@@ -115,7 +115,7 @@ class SessionClient final : private ChannelReading {
 
   // --- what comes (session_replies.cc)
   // False: the server does not know the session any more, or says what it must not.
-  bool take(std::size_t channel, const std::shared_ptr<const Bytes>& body);
+  bool take(std::size_t channel, const std::shared_ptr<const Content>& body);
   void take_recalls(const MessageView& message);
   // A request that was sent then is answered.
   void heard(std::size_t channel, U32 flags, std::int64_t sent_ns);
@@ -147,7 +147,7 @@ class SessionClient final : private ChannelReading {
                                  std::span<const std::byte> record, std::span<const std::byte> payload,
                                  Bytes* answer = nullptr);
   // The reply to it; what the server says by itself meanwhile is taken.
-  Result<std::shared_ptr<const Bytes>> answer_to(ClientConnection& connection, const Bytes& frame, MessageView& view);
+  Result<std::shared_ptr<const Content>> answer_to(ClientConnection& connection, const Bytes& frame, MessageView& view);
 
   const ClientOptions options_;
   const Url url_;

@@ -83,8 +83,8 @@ Result<WireStatus> SessionClient::recover_one(ClientConnection& connection, U64 
   }
 }
 
-Result<std::shared_ptr<const Bytes>> SessionClient::answer_to(ClientConnection& connection, const Bytes& frame,
-                                                              MessageView& view) {
+Result<std::shared_ptr<const Content>> SessionClient::answer_to(ClientConnection& connection, const Bytes& frame,
+                                                                MessageView& view) {
   STOA_CHECK_OK(connection.send(frame));
   const Deadline until(Deadline::Clock::now() + kPatience);
   for (;;) {
@@ -93,7 +93,7 @@ Result<std::shared_ptr<const Bytes>> SessionClient::answer_to(ClientConnection& 
     if (!received && (received.error().code != Errc::kTimeout || Deadline::Clock::now() >= until.at()))
       return fail(received.error());
     if (!received) continue;
-    std::shared_ptr<const Bytes> body = std::move(*received);
+    std::shared_ptr<const Content> body = std::move(*received);
     if (cut_message(*body, view) != Cut::kWhole) return fail(Errc::kCorrupt);
     if (view.header.kind == static_cast<U16>(MessageKind::kReply)) return body;
     // The server may recall what was asked back a moment ago.

@@ -72,7 +72,7 @@ void lose_lease_of(const RecordView& operation, ClientLeases& leases) {
 
 }  // namespace
 
-bool SessionClient::take(std::size_t channel, const std::shared_ptr<const Bytes>& body) {
+bool SessionClient::take(std::size_t channel, const std::shared_ptr<const Content>& body) {
   MessageView view;
   if (cut_message(*body, view) != Cut::kWhole) return false;
   const WireStatus status{view.header.status};
@@ -99,7 +99,7 @@ bool SessionClient::take(std::size_t channel, const std::shared_ptr<const Bytes>
   Gained gained;
   if (status == WireStatus::ok) gained = note(*frame, view);
   heard(channel, view.header.flags, call->sent_ns);
-  const bool awaited = calls_->answered(call, body);
+  const bool awaited = calls_->answered(call, body, view);
   if (!frame->leases.empty() && !is_later(status)) leases_.answered(frame->leases);
   if (!awaited) give_back(gained, frame->view().call);
   return true;

@@ -95,14 +95,12 @@ void SessionClient::take_reply(const std::shared_ptr<Submitted>& one, const std:
     one->call = nullptr;
   }
   if (call->reply == nullptr) return finish(*one, fail(Errc::kShutdown));
-  MessageView view;
-  (void)cut_message(*call->reply, view);
-  const WireStatus status{view.header.status};
+  const WireStatus status{call->answer.header.status};
   if (status == WireStatus::ok) {
     Replies more;
     std::vector<U16> codes = one->batch.codes();
     codes.erase(codes.begin(), codes.begin() + static_cast<std::ptrdiff_t>(one->replies.size()));
-    const Status sound = more.append(call->reply, codes);
+    const Status sound = more.append(call->reply, call->answer, codes);
     calls_->end(call);
     if (!sound) return finish(*one, fail(sound.error()));
     return take_replies(one, std::move(more));

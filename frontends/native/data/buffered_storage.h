@@ -35,6 +35,10 @@ class BufferedStorage : public ForwardingStorage, public KeptUnderLeases {
   void close(const Asker& asker, OpenNumber open) override;
   Result<std::size_t> read(const Asker& asker, core::FileId id, OpenNumber open, std::uint64_t offset,
                            std::span<std::byte> into) override;
+  Result<StorageBytes> read_to_keep(const Asker& asker, core::FileId id, OpenNumber open, std::uint64_t offset,
+                                    std::size_t length) override {
+    return Storage::read_to_keep(asker, id, open, offset, length);
+  }
   std::vector<Result<std::size_t>> read_all(const Asker& asker, std::span<const StorageRead> reads) override {
     return Storage::read_all(asker, reads);
   }

@@ -167,11 +167,11 @@ ReadAhead::Step ReadAhead::step(const std::shared_ptr<OpenFile>& open, std::uint
     for (const BlockRef& one : begun) one->kept = true;
     return {.bytes = static_cast<std::size_t>(gap)};
   }
-  if (!block->bytes) return {.awaited = block};
+  if (!block->there) return {.awaited = block};
   const std::uint64_t at = offset - block->offset;
   const std::size_t wanted = std::min<std::uint64_t>(into.size(), block->length - at);
   const std::size_t here = at < block->valid ? std::min<std::uint64_t>(wanted, block->valid - at) : 0;
-  std::memcpy(into.data(), block->bytes.get() + at, here);
+  if (here > 0) std::memcpy(into.data(), block->bytes.get() + at, here);
   block->used += here;
   block->used_up = block->used >= block->valid;
   if (block->used_up && !block->kept) file.blocks.remove(block);
@@ -187,10 +187,10 @@ ReadAhead::Step ReadAhead::step(const std::shared_ptr<OpenFile>& open, std::uint
 
 Status ReadAhead::wait_for_block(const Asker& asker, const File& file, const BlockRef& block) {
   std::unique_lock lock(file->mutex);
-  while (file->blocks.has(block) && !block->bytes) {
+  while (file->blocks.has(block) && !block->there) {
     const bool of_others = block->ahead != nullptr;
     const auto waited = file->changed.wait_for(lock, of_others ? kWaitsForOthers : kAsksReaderAgain);
-    if (of_others && waited == std::cv_status::timeout && !block->bytes) file->blocks.remove(block);
+    if (of_others && waited == std::cv_status::timeout && !block->there) file->blocks.remove(block);
     lock.unlock();
     const bool over = asker.gives_up && asker.gives_up();
     lock.lock();
@@ -237,30 +237,33 @@ Asker ReadAhead::fetcher(const OpenFile& open) const {
 
 void ReadAhead::fetch(const Asker& asker, const std::shared_ptr<OpenFile>& open, const BlockRef& block) {
   const File& file = open->file;
-  auto bytes = make_large_array(block->length);
-  const std::span<std::byte> into(bytes.get(), block->length);
-  std::size_t have = 0;
-  bool failed = false;
-  while (have < block->length) {  // a block of a small file is a byte longer than one message
-    const std::size_t ask = std::min<std::size_t>(kWriteBytesMost, block->length - have);
-    const auto got = below_.read(asker, file->id, open->number, block->offset + have, into.subspan(have, ask));
-    failed = !got;
-    if (failed) break;
-    have += *got;
-    if (*got < ask) break;
-  }
+  auto got = block->length <= kWriteBytesMost
+                 ? below_.read_to_keep(asker, file->id, open->number, block->offset, block->length)
+                 : read_whole(asker, *open, *block);
   {
     const std::lock_guard lock(file->mutex);
     // Forgotten or overwritten meanwhile: the bytes are nobody's.
-    if (failed) {
+    if (!got) {
       file->blocks.remove(block);
     } else if (file->blocks.has(block)) {
-      block->valid = have;
-      block->bytes = std::move(bytes);
+      block->arrived(std::move(got->memory), got->length);
     }
     file->changed.notify_all();
   }
   budget_.arrived(file, block);
+}
+
+// A block of a small file is a byte longer than one message.
+Result<StorageBytes> ReadAhead::read_whole(const Asker& asker, const OpenFile& open, const Block& block) {
+  auto memory = make_large_array(block.length);
+  std::size_t have = 0;
+  while (have < block.length) {
+    const std::size_t ask = std::min<std::size_t>(kWriteBytesMost, block.length - have);
+    STOA_TRY(got, below_.read(asker, open.file->id, open.number, block.offset + have, {memory.get() + have, ask}));
+    have += got;
+    if (got < ask) break;
+  }
+  return StorageBytes{.memory = std::move(memory), .length = have};
 }
 
 }  // namespace stoa::native::data

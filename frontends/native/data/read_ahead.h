@@ -55,6 +55,7 @@ class ReadAhead {
                                   std::span<std::byte> into);
   void plan(const std::shared_ptr<OpenFile>& open, std::uint64_t offset, std::uint64_t length);
   void fetch(const Asker& asker, const std::shared_ptr<OpenFile>& open, const BlockRef& block);
+  Result<StorageBytes> read_whole(const Asker& asker, const OpenFile& open, const Block& block);
   Asker fetcher(const OpenFile& open) const;
   Status wait_for_block(const Asker& asker, const File& file, const BlockRef& block);
 

@@ -43,7 +43,7 @@ void ReadBlocks::spoil(std::uint64_t offset, std::uint64_t length) {
   std::erase_if(blocks_, [&](const auto& entry) {
     const Block& block = *entry.second;
     const bool overlaps = block.offset < offset + length && block.offset + block.length > offset;
-    const bool tells_end = !block.bytes || block.valid < block.length;
+    const bool tells_end = !block.there || block.valid < block.length;
     return overlaps || tells_end;
   });
 }

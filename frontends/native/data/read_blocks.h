@@ -24,15 +24,22 @@ struct Block {
   ~Block() { all -= length; }
   Block(const Block&) = delete;
 
+  void arrived(std::shared_ptr<const std::byte[]> memory, std::size_t bytes_there) {
+    bytes = std::move(memory);
+    valid = bytes_there;
+    there = true;
+  }
+
   const std::uint64_t offset, length;
   const std::uint64_t lease;
-  std::atomic<std::uint64_t>& all;     // what all blocks take
-  LargeArray bytes{};                  // null: being read
-  std::size_t valid = 0;               // less than `length`: the file ends there
-  std::size_t used = 0;                // bytes that were copied out
-  bool kept = false;                   // stays when it was used: a small file
-  std::atomic<bool> used_up{false};    // there is no more to copy out
-  std::unique_ptr<FileAhead> ahead{};  // read before any program has asked for the file; null: others
+  std::atomic<std::uint64_t>& all;             // what all blocks take
+  bool there = false;                          // its bytes; else it is being read
+  std::shared_ptr<const std::byte[]> bytes{};  // null, too, when there are none
+  std::size_t valid = 0;                       // less than `length`: the file ends there
+  std::size_t used = 0;                        // bytes that were copied out
+  bool kept = false;                           // stays when it was used: a small file
+  std::atomic<bool> used_up{false};            // there is no more to copy out
+  std::unique_ptr<FileAhead> ahead{};          // read before any program has asked for the file; null: others
 };
 
 // Not thread-safe: the file's mutex guards it.

@@ -132,8 +132,7 @@ void SmallFilesAhead::fetch(const core::Credentials& cred, const std::vector<Beg
       if (!results[i]) {
         file->blocks.remove(block);
       } else if (file->blocks.has(block)) {
-        block->valid = *results[i];
-        block->bytes = std::move(arrays[i]);
+        block->arrived(std::move(arrays[i]), *results[i]);
       }
       file->changed.notify_all();
     }

@@ -47,13 +47,13 @@ Bytes mended(std::span<const std::byte> body) {
   return encode_message({.version = kVersion, .kind = 6, .operation_count = count}, {}, records, rest);
 }
 
-void read_reply(const Bytes& frame, const MessageView& view) {
+void read_reply(const Bytes& frame, MessageView view) {
   std::vector<U16> codes;
   std::span<const std::byte> rest = view.operations;
   while (const auto record = next_record(rest)) codes.push_back(static_cast<U16>(record->fixed.size() % 68));
   Replies replies;
-  auto body = std::make_shared<const Bytes>(frame.begin() + kFrameHeadBytes, frame.end());
-  if (!replies.append(body, codes)) return;
+  auto body = std::make_shared<const Content>(frame.begin() + kFrameHeadBytes, frame.end());
+  if (cut_message(*body, view) != Cut::kWhole || !replies.append(body, view, codes)) return;
   for (std::size_t i = 0; i < replies.size(); ++i) (void)replies.data(i);
 }
 

@@ -57,6 +57,10 @@ class ForwardingStorage : public Storage {
                            std::span<std::byte> into) override {
     return below_.read(asker, id, open, offset, into);
   }
+  Result<StorageBytes> read_to_keep(const Asker& asker, core::FileId id, OpenNumber open, std::uint64_t offset,
+                                    std::size_t length) override {
+    return below_.read_to_keep(asker, id, open, offset, length);
+  }
   std::vector<Result<std::size_t>> read_all(const Asker& asker, std::span<const StorageRead> reads) override {
     return below_.read_all(asker, reads);
   }

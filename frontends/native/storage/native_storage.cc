@@ -247,6 +247,19 @@ Result<std::size_t> NativeStorage::read(const Asker& asker, core::FileId id, Ope
   return length;
 }
 
+Result<StorageBytes> NativeStorage::read_to_keep(const Asker& asker, core::FileId id, OpenNumber open,
+                                                 std::uint64_t offset, std::size_t length) {
+  Replies kept;
+  STOA_CHECK_OK(one<operations::read>(
+      asker, {.file = wire_file(id), .open = open, .offset = offset, .length = static_cast<U32>(length)}, kept));
+  // What is kept is counted as it was asked for.
+  constexpr std::size_t kAround = 4096;  // more than the rest of such a reply
+  const std::size_t got = kept.data(0).size();
+  if (got > length || kept.bytes() > length + kAround)
+    return fail(Errc::kCorrupt, "a reply with more than was asked for");
+  return StorageBytes{.memory = kept.shared_data(0), .length = got};
+}
+
 Result<StorageWritten> NativeStorage::write(const Asker& asker, core::FileId id, OpenNumber open, std::uint64_t offset,
                                             std::span<const std::byte> data, WriteWay way) {
   Batch batch;

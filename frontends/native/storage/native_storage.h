@@ -40,6 +40,8 @@ class NativeStorage : public Storage, public LeaseCalls {
   void close(const Asker& asker, OpenNumber open) override;
   Result<std::size_t> read(const Asker& asker, core::FileId id, OpenNumber open, std::uint64_t offset,
                            std::span<std::byte> into) override;
+  Result<StorageBytes> read_to_keep(const Asker& asker, core::FileId id, OpenNumber open, std::uint64_t offset,
+                                    std::size_t length) override;
   std::vector<Result<std::size_t>> read_all(const Asker& asker, std::span<const StorageRead> reads) override;
   Result<StorageWritten> write(const Asker& asker, core::FileId id, OpenNumber open, std::uint64_t offset,
                                std::span<const std::byte> data, WriteWay way) override;

@@ -1,6 +1,15 @@
 #include "frontends/native/storage/storage.h"
 
+#include "frontends/native/client/large_memory.h"
+
 namespace stoa::native {
+
+Result<StorageBytes> Storage::read_to_keep(const Asker& asker, core::FileId id, OpenNumber open, std::uint64_t offset,
+                                           std::size_t length) {
+  LargeArray memory = make_large_array(length);
+  STOA_TRY(got, read(asker, id, open, offset, {memory.get(), length}));
+  return StorageBytes{.memory = std::move(memory), .length = got};
+}
 
 std::vector<Result<std::size_t>> Storage::read_all(const Asker& asker, std::span<const StorageRead> reads) {
   std::vector<Result<std::size_t>> results;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -86,6 +87,11 @@ struct StorageRead {
   std::uint64_t offset = 0;
   std::span<std::byte> into{};
 };
+// Bytes that were read, in memory that nobody changes any more; null: there are none.
+struct StorageBytes {
+  std::shared_ptr<const std::byte[]> memory{};
+  std::size_t length = 0;
+};
 inline constexpr std::size_t kReadsMost = 128;  // of one read_all(), of kWriteBytesMost together
 struct StorageCommit {
   core::FileId id = core::kNoFile;
@@ -131,6 +137,10 @@ class Storage {
   virtual void close(const Asker& asker, OpenNumber open) = 0;
   virtual Result<std::size_t> read(const Asker& asker, core::FileId id, OpenNumber open, std::uint64_t offset,
                                    std::span<std::byte> into) = 0;
+  // The same, at most kWriteBytesMost, for who keeps the bytes: they stay where the server's reply came in. Here:
+  // read().
+  virtual Result<StorageBytes> read_to_keep(const Asker& asker, core::FileId id, OpenNumber open, std::uint64_t offset,
+                                            std::size_t length);
   // Reads for one user of any files: each has its own result, and a failure does not end the others. At most
   // kReadsMost. Here: one by one; one message where a server is asked.
   virtual std::vector<Result<std::size_t>> read_all(const Asker& asker, std::span<const StorageRead> reads);

@@ -59,7 +59,7 @@ class RawChannel {
   std::optional<Identity> as;  // a call block, if set
 
  private:
-  std::shared_ptr<const Bytes> body_;
+  std::shared_ptr<const Content> body_;
 };
 
 class NativeTest : public testing::Test {

@@ -11,7 +11,7 @@ class Budget : public testing::Test {
   std::shared_ptr<BufferedFile> file_with_block() {
     auto file = std::make_shared<BufferedFile>(core::FileId{++last});
     const auto block = file->blocks.begin({0, 100}, 1, budget.bytes()).at(0);
-    block->bytes = make_large_array(100);
+    block->arrived(make_large_array(100), 0);
     budget.arrived(file, block);
     return file;
   }

@@ -7,8 +7,7 @@ namespace {
 
 std::shared_ptr<Block> filled(ReadBlocks& blocks, Range range, std::atomic<std::uint64_t>& all, std::size_t valid) {
   const auto block = blocks.begin(range, 1, all).at(0);
-  block->bytes = make_large_array(range.length);
-  block->valid = valid;
+  block->arrived(make_large_array(range.length), valid);
   return block;
 }
 

@@ -80,7 +80,7 @@ class SmallFiles : public testing::Test {
     const std::lock_guard lock(file->mutex);
     std::uint64_t gap = 0;
     const auto block = file->blocks.find(0, 1, &gap);
-    if (block == nullptr || !block->bytes) return false;
+    if (block == nullptr || !block->there) return false;
     const Content stored = server.stored(id(index)).bytes;
     EXPECT_EQ(block->valid, stored.size());
     EXPECT_LT(block->valid, block->length) << "it is known to end there";
