@@ -18,9 +18,9 @@ constexpr std::uint32_t kSlots = 12;
 
 class Echo final : public ChannelReading {
  public:
-  void attach(CallsInFlight& calls) {
+  void attach(CallsInFlight& calls, std::size_t channels) {
     calls_ = &calls;
-    for (std::size_t i = 0; i < kChannels; ++i) calls.channel_up(i);
+    for (std::size_t i = 0; i < channels; ++i) calls.channel_up(i);
   }
   // The reply may be read from now on.
   void send(const std::shared_ptr<CallsInFlight::Call>& call) {
@@ -70,7 +70,7 @@ std::shared_ptr<CallsInFlight::Call> begin(CallsInFlight& calls) {
 TEST(CallsInFlight, EachCallerGetsItsOwnReplyWhoeverReadsIt) {
   Echo echo;
   CallsInFlight calls(kSlots, kChannels, echo);
-  echo.attach(calls);
+  echo.attach(calls, kChannels);
   std::vector<std::thread> callers;
   for (int thread = 0; thread < 16; ++thread) {
     callers.emplace_back([&] {
@@ -91,7 +91,7 @@ TEST(CallsInFlight, EachCallerGetsItsOwnReplyWhoeverReadsIt) {
 TEST(CallsInFlight, CallersThatGiveUpLeaveTheReadingToOthers) {
   Echo echo;
   CallsInFlight calls(kSlots, 1, echo);
-  echo.attach(calls);
+  echo.attach(calls, 1);
   std::atomic<int> answered{0};
   std::atomic<bool> over{false};
   // The channel's own thread, for the replies that nobody waits for when all others are in a hurry.
