@@ -14,8 +14,8 @@ struct ListedFile {
   std::uint64_t size = 0;
 };
 
-// Which of them are wanted. Only files are told that the user is known to be allowed to read: everybody may, or the
-// server said so, or owner, group and mode are those of `like`.
+// Which of them are wanted. A file is told only if the user is known to be allowed to read it: everybody may, or the
+// server said so, or its owner, group and mode are those of `like`.
 struct ListedWish {
   std::uint64_t after = 0;            // the cookie of an entry; 0: from the first one on
   std::size_t entries_most = 0;       // to look at
