@@ -46,6 +46,8 @@ struct Exchange {
 
 // Beyond it connections wait in the kernel for us to accept.
 constexpr int kBacklog = 1024;
+// Those that gave way come one for each new connection: behind a small limit, as many as a busy machine closes late.
+constexpr std::uint32_t kClosingMax = 64;
 
 class Daemon final : public Server {
  public:
@@ -131,8 +133,8 @@ Status Daemon::serve() {
   http::DaemonOptions options{
       .name = "s3",
       .flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ITC,
-      // Ours are held by on_accept. One that gives way is closed by its own thread, a moment later.
-      .connections_max = 2 * limits.connections_max,
+      // Ours are held by on_accept. One that gave way counts for the library until its own thread has closed it.
+      .connections_max = 2 * limits.connections_max + kClosingMax,
       .idle_timeout = std::chrono::seconds(limits.idle_timeout_s),
       .items = {{MHD_OPTION_CONNECTION_MEMORY_LIMIT, static_cast<std::intptr_t>(memory), nullptr},
                 {MHD_OPTION_CONNECTION_MEMORY_INCREMENT, 16384, nullptr},
