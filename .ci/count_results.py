@@ -2,11 +2,13 @@
 """Sums what a ctest run did: one case for each GoogleTest case, one for each other test.
 
 usage: count_results.py JUNIT.xml GTEST_XML_FOLDER
-Prints "PASSED FAILED SKIPPED", then one line for each failure.
+Prints "PASSED FAILED SKIPPED", then one line for each failure, with the begin of what it said.
 """
 import os
 import sys
 import xml.etree.ElementTree as ElementTree
+
+SAID_MAX = 400  # characters of a failure's text
 
 
 def gtest_cases(path):
@@ -18,8 +20,10 @@ def gtest_cases(path):
     passed, failed, skipped = 0, [], 0
     for case in root.iter("testcase"):
         name = f"{case.get('classname')}.{case.get('name')}"
-        if case.find("failure") is not None:
-            failed.append(name)
+        failure = case.find("failure")
+        if failure is not None:
+            said = " | ".join(line.strip() for line in failure.get("message", "").splitlines() if line.strip())
+            failed.append(f"{name}: {said[:SAID_MAX]}")
         elif case.get("status") == "notrun" or case.get("result") in ("skipped", "suppressed"):
             skipped += 1
         else:
