@@ -44,7 +44,10 @@ TEST_F(CachedWriteTest, NobodyPassesOneThatIsBeingWrittenWhenItsLeaseIsLost) {
     later = std::async(std::launch::async, [&] { return write({}, file, 'c'); });
     EXPECT_EQ(later.wait_for(std::chrono::milliseconds(100)), std::future_status::timeout);
   };
-  EXPECT_EQ(write(cached, file, 'b'), Errc::kLeaseLost);
+  // It asked while it had the lease, and again when it made its bytes durable, unless the later one has done that for
+  // it.
+  const Errc earlier = write(cached, file, 'b');
+  EXPECT_TRUE(earlier == Errc::kLeaseLost || earlier == Errc{}) << static_cast<int>(earlier);
   ASSERT_TRUE(later.valid());
   EXPECT_EQ(later.get(), Errc{});
   EXPECT_EQ(read(file), std::string(kBytes, 'c'));
