@@ -81,8 +81,10 @@ TEST_F(Buffered, AnOpenThatMayNotWriteIsRefusedByTheServerAtOnce) {
 }
 
 TEST_F(Buffered, SequentialWritesBecomeLargeOnes) {
+  hold_writes();  // so that the writer is ahead of those that send
   const OpenNumber number = open();
   for (std::uint64_t i = 0; i < 64; ++i) ASSERT_TRUE(write(number, i * 131072, 131072));
+  let_go();
   ASSERT_TRUE(storage.commit(asker, kFile, number));
   EXPECT_EQ(server.stored(kFile).bytes.size(), 64u * 131072);
   EXPECT_EQ(server.counts().largest_write, kWriteBytesMost);
