@@ -241,7 +241,7 @@ class Server final : public AdminServer {
     // The library divides its limit by the threads, and a connection that gives way stays until its thread has seen it.
     http::DaemonOptions options{
         .name = "admin",
-        .flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME,
+        .flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME,
         .connections_max = static_cast<std::uint32_t>(2 * options_.limits.connections_max * options_.threads),
         .idle_timeout = options_.limits.idle,
         .items = {{MHD_OPTION_THREAD_POOL_SIZE, options_.threads, nullptr}}};
