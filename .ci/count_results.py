@@ -2,7 +2,7 @@
 """Sums what a ctest run did: one case for each GoogleTest case, one for each other test.
 
 usage: count_results.py JUNIT.xml GTEST_XML_FOLDER
-Prints "PASSED FAILED SKIPPED", then one line for each failure, with the begin of what it said.
+Prints "PASSED FAILED SKIPPED", then one line for each failure, with the beginning of its message.
 """
 import os
 import sys

@@ -239,6 +239,8 @@ class Server final : public AdminServer {
   Result<std::unique_ptr<Serving>> serve(const http::Listener& listener, const http::Certificate& certificate) {
     auto serving = std::make_unique<Serving>(*this);
     // The library divides its limit by the threads, and a connection that gives way stays until its thread has seen it.
+    // Not epoll: MHD_quiesce_daemon() and a thread of the pool may both take the listening socket out of an epoll set,
+    // and the library ends the process when the second one fails.
     http::DaemonOptions options{
         .name = "admin",
         .flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME,

@@ -46,7 +46,8 @@ struct Exchange {
 
 // Beyond it connections wait in the kernel for us to accept.
 constexpr int kBacklog = 1024;
-// Those that gave way come one for each new connection: behind a small limit, as many as a busy machine closes late.
+// Connections that gave way and whose threads have not closed them yet. Each new connection may leave one behind, so a
+// busy machine has more of them than a small limit.
 constexpr std::uint32_t kClosingMax = 64;
 
 class Daemon final : public Server {
